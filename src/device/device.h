@@ -1,0 +1,99 @@
+// A GPU as numbers. Immutable once loaded; every value has a unit here and an origin in the data file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace simtlab::device {
+
+// Keys of [latency] and [throughput]; must equal ptx::OpClass by name and order (a test checks it: device/ may not include ptx/).
+inline constexpr std::array<std::string_view, 27> op_class_names = {
+    "int_alu", "int_mul", "int_div", "bit", "fp16", "fp32", "fp32_div", "fp32_sqrt", "fp64", "fp64_div", "fp64_sqrt",
+    "sfu", "convert", "convert64", "shuffle", "vote", "control", "barrier", "fence", "load", "store", "shared",
+    "constant", "atomic", "shared_atomic", "texture", "async_copy"};
+
+enum class WritePolicy : std::uint8_t { write_through, write_back, write_evict };
+enum class Replacement : std::uint8_t { lru, fifo, random };
+enum class Scheduler : std::uint8_t { lrr, gto };
+
+struct CacheParams {
+  std::uint64_t bytes = 0;           // one cache (L2: the whole GPU)
+  std::uint32_t line_bytes = 128, sector_bytes = 32, ways = 4;   // sector_bytes == line_bytes: not sectored
+  double latency = 0;                // cycles, load to use, on a hit
+  double bytes_per_cycle = 0;        // L1: per SM; L2: whole GPU (SM clock)
+  std::uint32_t mshr_entries = 0, mshr_merge = 0;
+  WritePolicy write_policy = WritePolicy::write_through;
+  bool write_allocate = false;
+  Replacement replacement = Replacement::lru;
+  bool hashed_sets = false;
+};
+
+struct Device {
+  std::string name;                  // catalogue name: "h100"
+  std::string product;               // "NVIDIA H100 SXM5 80GB"
+  std::string architecture;          // "hopper"
+  int cc_major = 0, cc_minor = 0;
+
+  double sm_clock_hz = 0;            // clock of the SMs, the interconnect and L2 in this model
+  double memory_clock_hz = 0;        // as cudaDeviceProp reports it
+
+  struct Sm {
+    std::uint32_t count = 0, schedulers = 0, issue_width = 1;   // issue_width: instructions per scheduler and cycle
+    Scheduler scheduler = Scheduler::gto;
+    std::uint32_t max_threads = 0, max_warps = 0, max_blocks = 0, max_threads_per_block = 1024;
+    std::uint32_t registers = 0, register_allocation_unit = 256, max_registers_per_thread = 255;
+    std::uint32_t warp_allocation_granularity = 4;
+    bool register_allocation_per_block = false;   // Fermi allocates per warp, Tesla per block
+    std::uint64_t shared_bytes = 0;               // most shared memory of one SM
+    std::uint64_t shared_bytes_per_block = 0;     // without opt-in
+    std::uint64_t shared_bytes_per_block_optin = 0;
+    std::uint32_t shared_allocation_unit = 128, shared_reserved_per_block = 0;
+    std::uint32_t barriers_per_block = 16;
+    double branch_latency = 0, barrier_latency = 0;
+  } sm;
+
+  // Per operation class, in the order of op_class_names.
+  std::array<double, op_class_names.size()> latency{};      // SM cycles from issue to a dependent issue
+  std::array<double, op_class_names.size()> throughput{};   // thread results per cycle per SM
+
+  struct Shared {
+    double latency = 0;
+    std::uint32_t banks = 32, bank_bytes = 4;
+  } shared;
+
+  CacheParams l1;
+  bool l1_caches_global = true;      // Kepler/Maxwell default: false (L2 only)
+  std::uint64_t l1_unified_bytes = 0;   // > 0: L1 and shared memory share this; L1 = unified - shared carve-out
+  CacheParams constant;              // latency on a hit; a miss goes to L2
+  CacheParams l2;
+  std::uint32_t l2_slices = 0;
+
+  struct Interconnect {
+    double sm_bytes_per_cycle = 32;  // SM <- network, per SM (read return)
+    double sm_write_bytes_per_cycle = 32;
+    double latency = 0;              // cycles one way; part of L2's load-to-use latency, not added to it
+  } interconnect;
+
+  struct Dram {
+    std::string technology;          // "hbm3"; a data file of its own later
+    std::uint64_t bytes = 0;
+    std::uint32_t partitions = 0;    // memory partitions (channels) the L2 slices hang on
+    double latency = 0;              // SM cycles, load to use, on an idle GPU
+    double bandwidth = 0;            // bytes/s, theoretical
+    double bandwidth_measured = 0;   // bytes/s, large copy; 0 = unknown
+    std::uint32_t access_bytes = 32; // smallest transfer
+    double row_miss_penalty = 0;     // share of extra occupancy for an access to another row (simple model)
+    std::uint32_t row_bytes = 1024;
+  } dram;
+
+  struct Host {
+    double launch_overhead_ns = 0;   // kernel launch, from the call to the first block, pipelined launches
+    double block_launch_cycles = 0;  // between two blocks handed to one SM
+    double copy_bandwidth_h2d = 0, copy_bandwidth_d2h = 0;   // bytes/s, pinned
+    double copy_latency_ns = 0;
+  } host;
+};
+
+}  // namespace simtlab::device

@@ -1,0 +1,198 @@
+// The warp-vectorised functional executor.
+//
+// A LoadedModule places a module's variables in a GlobalMemory and binds every instruction to a handler for the
+// host's instruction set. A Launch is one validated kernel launch (immutable). A Block is the state of one
+// resident thread block: registers of its warps, shared and local memory, divergence stacks, barriers. The timing
+// model steps warps one instruction at a time; run_functional runs whole grids at full speed.
+//
+// What is not modelled: docs/deviations.md (independent thread scheduling, ...).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "exec/memory.h"
+#include "ptx/module.h"
+
+namespace simtlab::exec {
+
+inline constexpr unsigned warp_size = 32;
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  bool operator==(const Dim3&) const = default;
+};
+
+// Texture as the tex instruction sees it; a handle is its index + 1 in the table of the launch (or a .texref's variable).
+enum class AddressMode : std::uint8_t { wrap, clamp, mirror, border };
+enum class ChannelKind : std::uint8_t { signed_int, unsigned_int, floating };
+struct Texture {
+  std::uint64_t address = 0;          // device address of the texels
+  std::uint64_t width = 0, height = 1, depth = 1, pitch_bytes = 0;   // in texels; pitch of a row in bytes
+  std::uint8_t channels = 1, channel_bits = 32;
+  ChannelKind kind = ChannelKind::floating;
+  AddressMode address_mode[3] = {AddressMode::clamp, AddressMode::clamp, AddressMode::clamp};
+  bool linear_filter = false, normalized_coordinates = false, read_normalized_float = false;
+};
+
+// A module placed in device memory and bound to handlers. Needs the memory to outlive it.
+class LoadedModule {
+ public:
+  LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory);
+  ~LoadedModule();
+  LoadedModule(const LoadedModule&) = delete;
+  LoadedModule& operator=(const LoadedModule&) = delete;
+
+  const ptx::Module& module() const;
+  std::uint64_t variable_address(std::uint32_t variable) const;   // device address; 0 for shared
+  // Binds a .texref variable (by index) to a texture for launches that follow.
+  void bind_texture(std::uint32_t variable, const Texture& texture);
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Everything fixed for one launch.
+struct LaunchParams {
+  const LoadedModule* module = nullptr;
+  std::uint32_t function = 0;               // index in Module::functions, an entry
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> params;        // the parameter block; copied
+  std::uint32_t sm_count = 1;               // %nsmid
+  std::uint32_t max_warps_per_sm = 64;      // %nwarpid
+  std::uint64_t grid_id = 0;
+  double clock_hz = 1e9;                    // %globaltimer from %clock64
+  std::uint64_t heap_bytes = 0;             // device malloc is not supported: reserved
+  std::span<const Texture> textures;        // texture objects: handle = index + 1; must outlive the launch
+  std::function<void(std::string_view)> print;   // device printf; called in the order of execution
+};
+
+class Launch {
+ public:
+  // Throws Error(bad_input "launch-...") when the launch is malformed (parameter bytes, zero or enormous dimensions).
+  Launch(const LaunchParams& params, GlobalMemory& memory);
+  ~Launch();
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+
+  const ptx::Function& function() const;
+  std::uint64_t block_count() const;
+  unsigned threads_per_block() const;
+  unsigned warps_per_block() const;
+  std::uint32_t shared_bytes() const;       // static + dynamic
+  std::uint64_t state_bytes_per_block() const;   // host memory of one Block: registers, shared, local
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// What one step did. Pointers stay valid until the next step of the same block.
+struct Step {
+  const ptx::Inst* inst = nullptr;
+  std::uint32_t pc = 0;                       // index in the code of `function`
+  const ptx::Function* function = nullptr;
+  std::uint32_t mask = 0;                     // lanes that executed it: active and guard true
+  std::uint32_t active = 0;                   // lanes active before the guard
+  // Memory instructions (ld, st, atom, red, cp.async, tex, prefetch): one address a lane (valid where mask has the bit).
+  // Shared: offsets in the block's shared memory; local: offsets in the thread's local memory; param/const: as said in
+  // ptx/module.h; generic: already resolved into `space` if all lanes agree, else space = generic and windows are kept.
+  const std::uint64_t* addresses = nullptr;
+  const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side
+  ptx::Space space = ptx::Space::generic;
+  std::uint16_t bytes = 0;                    // per lane (whole vector)
+};
+
+enum class WarpStatus : std::uint8_t { ready, barrier, exited };
+
+// A fault of the simulated program. code() = program_failed; the message names kernel, PTX line (and source line),
+// block, thread, address and nearest allocation, as compute-sanitizer does.
+class Fault : public Error {
+ public:
+  enum class Kind { illegal_address, misaligned_address, illegal_instruction, trap, assertion, deadlock, stack_overflow };
+  Fault(Kind kind, std::string id, Diagnostic diagnostic) : Error(ExitCode::program_failed, std::move(id), std::move(diagnostic)), kind_(kind) {}
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+// One resident thread block. reset() makes it another block of the same launch without allocating.
+class Block {
+ public:
+  explicit Block(const Launch& launch);
+  ~Block();
+  Block(Block&&) noexcept;
+  Block& operator=(Block&&) noexcept;
+
+  void reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_slot);
+  std::uint64_t index() const;
+  unsigned warp_count() const;
+  WarpStatus status(unsigned warp) const;
+  bool finished() const;                      // all warps exited
+  // Next instruction of a ready warp without executing it; null if it exited.
+  const ptx::Inst* peek(unsigned warp) const;
+  std::uint32_t peek_pc(unsigned warp) const;
+  const ptx::Function* peek_function(unsigned warp) const;
+  std::uint32_t active_mask(unsigned warp) const;
+  // Executes the next instruction of a ready warp. now: SM clock cycles, for %clock. A warp that arrives last at a
+  // barrier releases the others (their status becomes ready). Throws Fault.
+  // A warp whose lanes all exited becomes `exited`; barriers then count only the warps that are left.
+  const Step& step(unsigned warp, std::uint64_t now);
+  // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.
+  void check_progress() const;
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Batch of executed instructions handed to a consumer in functional runs.
+struct Record {
+  std::uint32_t pc;
+  std::uint32_t mask;
+  std::uint32_t address_index;   // index in the batch's address array (in groups of 32), no_pc = not a memory instruction
+  std::uint32_t function;        // index in Module::functions
+};
+class Consumer {
+ public:
+  virtual ~Consumer() = default;
+  // warp: global warp number (block index * warps per block + warp in block).
+  virtual void consume(std::uint64_t warp, std::span<const Record> records, std::span<const std::uint64_t> addresses) = 0;
+};
+
+struct FunctionalResult {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t blocks = 0;
+};
+
+struct FunctionalOptions {
+  std::uint64_t max_warp_instructions = 0;     // 0 = unlimited; else Error(failure, "limit-instructions")
+  Consumer* consumer = nullptr;
+  const volatile bool* interrupt = nullptr;    // set by a signal handler: stops with Error(interrupted)
+  std::uint64_t first_block = 0, block_count = ~std::uint64_t{0};
+};
+
+// Runs all blocks in order, one after another; warps of a block round-robin between barriers. Deterministic.
+FunctionalResult run_functional(const Launch& launch, const FunctionalOptions& options = {});
+
+// "avx512", "avx2" or "baseline": the handler set in use. Overridden by SIMTLAB_ISA (tests, bench).
+std::string_view instruction_set();
+
+}  // namespace simtlab::exec

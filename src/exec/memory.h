@@ -1,0 +1,57 @@
+// The simulated GPU's global memory: one flat reserved range, committed page by page as it is touched,
+// with bounds by allocation. Device addresses equal host addresses of the range when the host grants the
+// preferred place (the normal case), so that managed memory needs no copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace simtlab::exec {
+
+struct Allocation {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::string what;          // "cudaMalloc", "global variable 'lut'", ...
+  bool read_only = false;    // constants
+};
+
+class GlobalMemory {
+ public:
+  // capacity: device memory size in bytes (address space that allocations may fill);
+  // commit_limit: most host memory that allocations may ask for in sum (0 = capacity).
+  GlobalMemory(std::uint64_t capacity, std::uint64_t commit_limit);
+  ~GlobalMemory();
+  GlobalMemory(const GlobalMemory&) = delete;
+  GlobalMemory& operator=(const GlobalMemory&) = delete;
+
+  // Lowest fit, 256-byte aligned (or more), zero-filled, deterministic. nullopt: does not fit.
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what, std::uint64_t align = 256);
+  bool release(std::uint64_t address);   // false: not the start of an allocation
+  const Allocation* find(std::uint64_t address, std::uint64_t bytes = 1) const;   // the allocation that holds all of it
+  const Allocation* nearest(std::uint64_t address) const;                          // for messages; null if none
+  void set_read_only(std::uint64_t address, bool read_only);
+
+  // Host pointer of a device address that find() accepted.
+  std::byte* host(std::uint64_t address) { return base_ + (address - first_); }
+  const std::byte* host(std::uint64_t address) const { return base_ + (address - first_); }
+  bool read(std::uint64_t address, std::span<std::byte> out) const;   // false: out of bounds
+  bool write(std::uint64_t address, std::span<const std::byte> in);
+  bool fill(std::uint64_t address, std::byte value, std::uint64_t bytes);
+
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t used() const { return used_; }
+  // Changes whenever an allocation appears or goes: executors cache bounds under this number.
+  std::uint64_t generation() const { return generation_; }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 0;
+  struct Map;
+  std::unique_ptr<Map> map_;
+};
+
+}  // namespace simtlab::exec

@@ -1,0 +1,39 @@
+// From sources to PTX and executables. Runs clang as a sub-process; simtlab itself needs no compiler for PTX.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace simtlab::frontend {
+
+// One entry of a CUDA fat binary: PTX text, decompressed.
+struct FatbinEntry {
+  bool is_ptx = false;
+  unsigned major = 0, minor = 0;   // compute capability of the entry
+  std::string text;                // PTX without trailing NUL; empty for cubins
+};
+// Parses fatbin wrapper contents (magic 0xBA55ED50 container; raw, LZ4 and zstd entries), or plain PTX text, or simtlab's own
+// container. size: bytes readable at data (0 = unknown: trust the header lengths; only for images registered in-process).
+std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const std::string& name);
+// The PTX to run on compute capability cc: the highest entry that is not above it, else the lowest. Throws if there is none.
+const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc_major, unsigned cc_minor, const std::string& name);
+
+struct BuildRequest {
+  std::vector<std::string> arguments;      // nvcc-like: sources, -I -D -O -g -std -arch -Xcompiler -l -L -c -o -x ...
+  std::filesystem::path output;            // executable
+  std::filesystem::path cache;             // empty: $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab
+  bool verbose = false;
+};
+struct BuildResult {
+  std::filesystem::path executable;
+  bool from_cache = false;
+};
+// Compiles and links. Throws Error: usage for bad flags, unavailable (exit 7) with the package to install if clang 19 is missing,
+// bad_input if the compiler refuses (its messages go to stderr untouched).
+BuildResult build(const BuildRequest& request);
+
+// An initial or expected buffer and arguments of a launch file are described in frontend/launch_file.h.
+
+}  // namespace simtlab::frontend

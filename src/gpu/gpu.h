@@ -1,0 +1,92 @@
+// The GPU that a program sees: allocate, copy, load modules, launch, synchronise; on simulated time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.h"
+#include "exec/executor.h"
+#include "result/metrics.h"
+
+namespace simtlab::gpu {
+
+enum class Mode : std::uint8_t { timing, functional };
+
+struct Options {
+  Mode mode = Mode::timing;
+  std::uint64_t max_cycles = 0;                 // per kernel
+  std::uint64_t max_warp_instructions = 0;      // functional, per kernel
+  std::uint64_t max_memory_bytes = 0;           // host memory for device allocations; 0 = three quarters of what is free
+  std::uint32_t registers_override = 0;
+  const volatile bool* interrupt = nullptr;
+  std::function<void(std::string_view)> print;  // device printf
+};
+
+using ModuleId = std::uint32_t;
+using StreamId = std::uint32_t;   // 0 = the default stream
+using EventId = std::uint32_t;
+
+struct Kernel { ModuleId module = 0; std::uint32_t function = 0; };
+struct Symbol { std::uint64_t address = 0, bytes = 0; };
+
+// Not thread-safe: callers serialise (libcudart holds one lock).
+class Gpu {
+ public:
+  Gpu(const device::Device& device, const Options& options);
+  ~Gpu();
+
+  const device::Device& device() const;
+
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what);   // nullopt: out of device memory
+  bool release(std::uint64_t address);
+  exec::GlobalMemory& memory();
+
+  // Copies return false when a range is outside allocations. Device side times follow the device file; a pageable or
+  // pinned host side is not distinguished here.
+  enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device };
+  bool copy(void* dst, const void* src, std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
+  bool fill(std::uint64_t address, std::byte value, std::uint64_t bytes, StreamId stream, bool async);
+  // 2D copies account once for rows * width bytes: moves bytes with `move` (called once) and charges the time.
+  void charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
+
+  ModuleId load_module(std::string name, std::string ptx);     // throws Error
+  void unload_module(ModuleId module);
+  const ptx::Module& module(ModuleId module) const;
+  exec::LoadedModule& loaded(ModuleId module);
+  std::optional<Kernel> find_kernel(ModuleId module, std::string_view name) const;
+  std::optional<Symbol> find_symbol(ModuleId module, std::string_view name) const;
+
+  std::uint64_t create_texture(const exec::Texture& texture);  // handle
+  bool destroy_texture(std::uint64_t handle);
+
+  // Runs the kernel now (functionally complete on return); its time is placed on the stream.
+  // Throws Error: bad launches, exec::Fault.
+  void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes, std::span<const std::byte> params,
+              StreamId stream);
+
+  StreamId create_stream(bool non_blocking);
+  bool destroy_stream(StreamId stream);
+  void synchronize();
+  void synchronize(StreamId stream);
+  EventId create_event();
+  void record_event(EventId event, StreamId stream);
+  std::optional<double> event_time_ns(EventId event) const;    // nullopt: never recorded
+  void wait_event(StreamId stream, EventId event);
+  double now_ns() const;                                       // simulated host time
+
+  // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies).
+  result::Result result() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace simtlab::gpu

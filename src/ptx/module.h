@@ -1,0 +1,101 @@
+// A PTX module after parsing, checking and decoding: what exec loads and what the runtime looks names up in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/inst.h"
+
+namespace simtlab::ptx {
+
+// Formal parameter of a kernel or function.
+struct Param {
+  std::string name;
+  Type type = Type::none;        // element type; .b8 arrays are structs by value
+  std::uint32_t offset = 0;      // in the parameter block (entries) or the frame (functions)
+  std::uint32_t bytes = 0;
+  std::uint32_t align = 1;
+  Space pointee = Space::generic;        // .ptr .shared = OpenCL local-memory argument, .ptr .global ...
+  bool is_pointer = false;
+  std::uint32_t pointee_align = 1;
+};
+
+// A module-level variable in global, const or (module-scope) shared space.
+struct Variable {
+  std::string name;
+  Space space = Space::global;           // global, constant, shared; texref etc. have `reference` set
+  Type type = Type::b8;
+  Type reference = Type::none;           // texref / samplerref / surfref
+  std::uint64_t bytes = 0;
+  std::uint32_t align = 1;
+  bool external = false;                 // .extern without definition
+  bool managed = false;
+  std::vector<std::byte> initial;        // empty = zero
+  struct Reloc { std::uint64_t offset; bool is_function; std::uint32_t symbol; std::int64_t addend; std::uint8_t bytes; bool generic; };
+  std::vector<Reloc> relocs;             // addresses inside `initial`
+  std::uint32_t shared_offset = 0;       // shared: offset in the block's static shared memory
+};
+
+// .entry or .func, decoded.
+struct Function {
+  std::string name;
+  bool is_entry = false;
+  std::vector<Param> params;
+  std::vector<Param> returns;
+  std::vector<Inst> code;                // last instruction is always ret or exit
+  std::vector<Constant> constants;
+  std::vector<CallSite> call_sites;
+  std::vector<std::vector<std::uint32_t>> branch_tables;  // brx.idx targets (pcs)
+  std::uint32_t reg_rows = 0;            // 32-bit register rows a warp needs for this frame (after slot colouring), even
+  std::uint32_t pred_count = 0;
+  std::uint32_t frame_bytes = 0;         // local memory per thread for this frame: formals, .local variables, call .params
+  std::uint32_t shared_bytes = 0;        // static shared memory of this kernel (entry: everything reachable)
+  std::uint32_t param_bytes = 0;         // entry: size of the parameter block
+  std::uint32_t registers = 0;           // liveness-based estimate of physical registers per thread (with calls)
+  std::uint32_t max_call_depth = 0;      // 0 = no calls
+  std::uint32_t total_reg_rows = 0;      // entry: rows of the deepest call chain
+  std::uint32_t total_preds = 0;
+  std::uint32_t total_frame_bytes = 0;   // entry: local bytes per thread of the deepest call chain
+  std::uint32_t max_ntid[3] = {0, 0, 0}; // .maxntid, 0 = absent
+  std::uint32_t req_ntid[3] = {0, 0, 0}; // .reqntid, 0 = absent
+  std::uint32_t max_nreg = 0;            // .maxnreg, 0 = absent
+  std::uint32_t min_nctapersm = 0;
+  std::uint32_t barriers = 0;            // highest barrier number used + 1
+  std::uint32_t line = 0;                // of the definition
+};
+
+struct Module {
+  std::string name;                      // file name or "<image N>" for messages
+  std::string version, target;           // texts of .version and .target
+  unsigned address_size = 64;
+  std::vector<Function> functions;
+  std::vector<Variable> variables;
+  std::map<unsigned, std::string> files; // .file
+  std::shared_ptr<const std::string> text;  // for carets in messages
+
+  const Function* find_function(std::string_view name) const;   // null if absent
+  const Variable* find_variable(std::string_view name) const;
+};
+
+// Generic address windows (exec and cvta agree on these). Global and const addresses are themselves.
+inline constexpr std::uint64_t shared_window = 0x0000'0001'0000'0000ull;  // + shared offset
+inline constexpr std::uint64_t local_window = 0x0000'0002'0000'0000ull;   // + per-thread local offset
+inline constexpr std::uint64_t param_window = 0x0000'0003'0000'0000ull;   // + offset in the kernel's parameter block
+inline constexpr std::uint64_t window_bytes = 0x0000'0001'0000'0000ull;
+inline constexpr std::uint64_t function_handles = 0x0000'0004'0000'0000ull;  // + 16 * function index: value of a function pointer
+
+struct LoadOptions {
+  bool reject_unsupported = true;   // false: unsupported instructions are decoded as traps (list ptx, tests)
+};
+
+// Parses, checks and decodes. Throws simtlab::Error: bad_input with file:line:column for text that is not PTX,
+// unsupported (exit 4) listing every unsupported instruction of the module. Never gates on .version.
+// Hostile input is bounded: nesting, identifier length, array sizes, instruction counts have limits with messages.
+std::shared_ptr<const Module> load_module(std::string name, std::string text, const LoadOptions& options = {});
+
+}  // namespace simtlab::ptx

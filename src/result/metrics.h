@@ -1,0 +1,71 @@
+// Metrics and results. A metric is declared once (registry.cpp); a result only names it.
+// "Not modelled" is absent, never zero.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simtlab::result {
+
+struct MetricDeclaration {
+  std::string_view name;      // "l1.read.misses"; a trailing ".*" declares a family (stall.*)
+  std::string_view unit;      // "ns", "cycles", "bytes", "1", "%" never: shares are ratios with unit "1"
+  std::string_view doc;       // one sentence
+  std::string_view scope;     // "kernel", "total", "host"
+  std::string_view formula;   // if derived, in names of other metrics
+  std::string_view aliases;   // names in nvprof, Nsight Compute, GPGPU-Sim, comma separated
+};
+const std::vector<MetricDeclaration>& registry();
+const MetricDeclaration* find_metric(std::string_view name);
+
+// Flat set of metrics in declaration order of insertion. Setting an undeclared name is a broken invariant (throws logic_error).
+class Metrics {
+ public:
+  void set(std::string_view name, double value);
+  void set(std::string_view name, std::uint64_t value);
+  std::optional<double> get(std::string_view name) const;
+  struct Value { std::string name; bool is_integer = false; std::uint64_t integer = 0; double real = 0; };
+  const std::vector<Value>& values() const { return values_; }
+
+ private:
+  std::vector<Value> values_;
+};
+
+struct KernelResult {
+  std::string name;             // mangled, as in PTX
+  std::string demangled;
+  std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::uint64_t shared_bytes = 0;   // static + dynamic
+  std::uint32_t registers = 0;
+  std::uint32_t launches = 1;       // launches with equal name merged only in `total`
+  Metrics metrics;
+  std::string limiter;              // occupancy limiter, e.g. "registers"
+  std::string bottleneck;           // one sentence with its evidence
+  std::vector<std::string> not_modelled;   // deviation ids, e.g. "D-012"
+};
+
+struct ConfigValue { std::string key, value, origin, source; };
+struct InputHash { std::string path, xxh64; };
+
+struct Manifest {
+  std::string tool_version, command_line, working_directory, start_time, host, device, mode;  // mode: "timing" | "functional"
+  double wall_seconds = 0;
+  std::uint64_t seed = 0;
+  std::vector<ConfigValue> configuration;
+  std::vector<InputHash> inputs;
+  std::optional<int> program_exit_status;
+  bool interrupted = false;
+  std::string failure;              // text of the error that ended the run, empty if none
+};
+
+struct Result {
+  Manifest manifest;
+  Metrics total;
+  std::vector<KernelResult> kernels;
+};
+
+}  // namespace simtlab::result

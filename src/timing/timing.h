@@ -1,0 +1,46 @@
+// The cycle-level GPU: runs launches of the functional executor under the clock of a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "device/occupancy.h"
+#include "exec/executor.h"
+#include "result/metrics.h"
+
+namespace simtlab::timing {
+
+struct Options {
+  std::uint64_t max_cycles = 0;      // per kernel; 0 = no limit; else Error(failure "limit-cycles") keeping partial statistics
+  const volatile bool* interrupt = nullptr;
+  std::uint32_t registers_override = 0;   // --regs
+};
+
+// Closed set of reasons for a scheduler slot (one scheduler, one cycle), named as Nsight Compute names warp states.
+// `selected` = an instruction was issued; `no_warp` = the scheduler has no resident warp.
+enum class Stall : std::uint8_t {
+  selected, long_scoreboard, short_scoreboard, wait, math_pipe_throttle, mio_throttle, lg_throttle, tex_throttle,
+  barrier, membar, branch_resolving, dispatch, imc_miss, no_instruction, drain, sleeping, no_warp, count_,
+};
+std::string_view name_of(Stall stall);   // "long_scoreboard"
+
+// A GPU: caches keep their contents between launches (as hardware does), clocks start at 0.
+class Gpu {
+ public:
+  Gpu(const device::Device& device, const Options& options);
+  ~Gpu();
+  // Simulates one launch to its end; fills every metric of scope "kernel", limiter, bottleneck and not_modelled.
+  // Throws exec::Fault for faults of the program, Error(bad_input "launch-resources") if a block does not fit an SM.
+  result::KernelResult run(const exec::Launch& launch);
+  // Device memory was written by a copy: caches drop what they hold of it.
+  void invalidate(std::uint64_t address, std::uint64_t bytes);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace simtlab::timing
