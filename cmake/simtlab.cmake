@@ -18,7 +18,16 @@ if(SIMTLAB_SANITIZE)
   target_compile_options(simtlab_options INTERFACE -fsanitize=${SIMTLAB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(simtlab_options INTERFACE -fsanitize=${SIMTLAB_SANITIZE})
 endif()
+if(SIMTLAB_FUZZ)
+  # Coverage feedback for libFuzzer in the code that reads foreign input.
+  target_compile_options(simtlab_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 target_link_libraries(simtlab_options INTERFACE fmt::fmt Threads::Threads)
+
+# Everything a user needs beside the binary (drop-in libraries, device maths): a folder's rules.cmake adds its own
+# targets with add_dependencies(simtlab_programs ...).
+add_custom_target(simtlab_programs)
+add_custom_target(simtlab_benchmarks)
 
 # simtlab_layer(NAME DEPENDS ...): static library simtlab_NAME from src/NAME/**/*.cpp.
 # A folder may carry its own rules (extra flags for some files) in src/NAME/rules.cmake.
@@ -66,6 +75,8 @@ function(simtlab_finish)
   endif()
   if(SIMTLAB_TESTS)
     enable_testing()
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    add_test(NAME layers COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/layers.py ${CMAKE_SOURCE_DIR})
     simtlab_unit_tests()
     if(EXISTS ${CMAKE_SOURCE_DIR}/tests/CMakeLists.txt)
       add_subdirectory(tests)
@@ -73,6 +84,10 @@ function(simtlab_finish)
   endif()
   if(SIMTLAB_BENCH AND EXISTS ${CMAKE_SOURCE_DIR}/bench/CMakeLists.txt)
     add_subdirectory(bench)
+    get_property(benchmarks DIRECTORY ${CMAKE_SOURCE_DIR}/bench PROPERTY BUILDSYSTEM_TARGETS)
+    if(benchmarks)
+      add_dependencies(simtlab_benchmarks ${benchmarks})
+    endif()
   endif()
   if(SIMTLAB_FUZZ AND EXISTS ${CMAKE_SOURCE_DIR}/tests/fuzz/CMakeLists.txt)
     add_subdirectory(tests/fuzz)

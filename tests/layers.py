@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Checks the layer picture of docs/architecture.md from the #include lines of src/.
+
+A folder may include itself and folders on lines above its own; folders on one line don't include each other.
+Also checks the size budgets: no source file above 600 lines unless it says it is pure data.
+usage: layers.py SOURCE_DIR
+"""
+import pathlib
+import re
+import sys
+
+LAYERS = [
+    ["base"],
+    ["device", "result"],
+    ["ptx"],
+    ["exec"],
+    ["stream"],
+    ["memory"],
+    ["timing"],
+    ["gpu", "frontend"],
+    ["runtime"],
+    ["report"],
+    ["api"],
+    ["cli"],
+]
+LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+HARD_LINES = 600
+
+
+def problems(source):
+    found = []
+    for path in sorted((source / "src").rglob("*")):
+        if path.suffix not in (".h", ".cpp", ".inc"):
+            continue
+        folder = path.relative_to(source / "src").parts[0]
+        name = path.relative_to(source)
+        if folder not in LEVEL:
+            found.append(f"{name}: folder '{folder}' is not in the layer picture")
+            continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) > HARD_LINES and "pure data" not in "\n".join(lines[:12]):
+            found.append(f"{name}: {len(lines)} lines; split it (hard budget {HARD_LINES}; tables say 'pure data' in their header)")
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            if not match or "/" not in match.group(1):
+                continue
+            target = match.group(1).split("/")[0]
+            if target == folder or target == "simtlab" or target not in LEVEL:
+                if target not in LEVEL and target != "simtlab":
+                    found.append(f"{name}:{number}: quoted include of unknown folder '{target}'")
+                continue
+            if LEVEL[target] >= LEVEL[folder]:
+                found.append(f"{name}:{number}: {folder}/ may not include {target}/")
+    return found
+
+
+def self_test():
+    """The checker itself must see a violation, or it proves nothing."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder)
+        (source / "src" / "ptx").mkdir(parents=True)
+        (source / "src" / "ptx" / "bad.cpp").write_text('#include "exec/executor.h"\n')
+        assert problems(source) == ["src/ptx/bad.cpp:1: ptx/ may not include exec/"], problems(source)
+
+
+def main():
+    self_test()
+    found = problems(pathlib.Path(sys.argv[1]))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
