@@ -12,6 +12,9 @@
 
 #include "ptx/inst.h"
 
+// Inlined even without optimisation: no shared copy of code that was compiled for one instruction set.
+#define SIMTLAB_INLINE [[gnu::always_inline]] inline
+
 namespace simtlab::exec {
 
 struct WarpCtx;
@@ -47,12 +50,18 @@ struct alignas(64) WarpCtx {
   void* block = nullptr;               // Block::Impl of the warp, for memory and special handlers
   std::uint32_t warp = 0;              // warp in block
 
-  std::byte* row(RowRef ref) const { return bases[ref & 1u] + (ref & ~1u); }
-  std::uint32_t* row32(RowRef ref) const { return reinterpret_cast<std::uint32_t*>(row(ref)); }
-  std::uint64_t* row64(RowRef ref) const { return reinterpret_cast<std::uint64_t*>(row(ref)); }
-  std::uint32_t pred(PredRef ref) const { const std::uint32_t v = preds[ref >> 1]; return (ref & 1u) ? ~v : v; }
+  SIMTLAB_INLINE std::byte* row(RowRef ref) const { return bases[ref & 1u] + (ref & ~1u); }
+  SIMTLAB_INLINE std::uint32_t* row32(RowRef ref) const { return reinterpret_cast<std::uint32_t*>(row(ref)); }
+  SIMTLAB_INLINE std::uint64_t* row64(RowRef ref) const { return reinterpret_cast<std::uint64_t*>(row(ref)); }
+  SIMTLAB_INLINE std::uint32_t pred(PredRef ref) const {
+    const std::uint32_t v = preds[ref >> 1];
+    return (ref & 1u) ? ~v : v;
+  }
   // Writes only the active lanes.
-  void set_pred(PredRef ref, std::uint32_t value) { std::uint32_t& p = preds[ref >> 1]; p = (p & ~mask) | (value & mask); }
+  SIMTLAB_INLINE void set_pred(PredRef ref, std::uint32_t value) {
+    std::uint32_t& p = preds[ref >> 1];
+    p = (p & ~mask) | (value & mask);
+  }
 };
 
 // Handler selection, one pair a set of instructions. Null: not an instruction of that family.
