@@ -1,0 +1,157 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/units.h"
+
+namespace simtlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  // A full disk may show itself only here.
+  bool close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+std::string reason(int code) {
+  return std::generic_category().message(code);
+}
+
+[[noreturn]] void cannot_read(const fs::path& path, std::string_view what, int code) {
+  if (code == ENOENT || code == ENOTDIR)
+    throw Error(ExitCode::bad_input, "file-missing", fmt::format("no such {}: {}", what, path.string()),
+                "check the path; relative paths start at the working directory");
+  if (code == EACCES || code == EPERM)
+    throw Error(ExitCode::bad_input, "file-permission",
+                fmt::format("no permission to read {} {}", what, path.string()),
+                fmt::format("allow it with: chmod u+r {}", path.string()));
+  if (code == EISDIR)
+    throw Error(ExitCode::bad_input, "file-directory",
+                fmt::format("{} is a directory, not a {}", path.string(), what), "name a file in it");
+  throw Error(ExitCode::bad_input, "file-read",
+              fmt::format("cannot read {} {}: {}", what, path.string(), reason(code)));
+}
+
+[[noreturn]] void too_large(const fs::path& path, std::string_view what, std::uint64_t max_bytes) {
+  throw Error(ExitCode::bad_input, "file-too-large",
+              fmt::format("{} {} is larger than {}", what, path.string(),
+                          format_quantity(static_cast<double>(max_bytes), Unit::bytes)),
+              fmt::format("a {} is never that large; is it the right file?", what));
+}
+
+[[noreturn]] void cannot_write(const fs::path& path, int code) {
+  std::string hint;
+  if (code == ENOENT)
+    hint = fmt::format("create the directory first: mkdir -p {}", path.parent_path().string());
+  if (code == EACCES || code == EPERM || code == EROFS) hint = "choose a place you may write to";
+  if (code == EISDIR) hint = "name a file in it";
+  throw Error(ExitCode::failure, "file-write",
+              fmt::format("cannot write {}: {}", path.string(), reason(code)), std::move(hint));
+}
+
+// 0 or errno.
+int write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+void write_in_place(const fs::path& path, std::string_view content) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) cannot_write(path, errno);
+  if (const int code = write_all(file.get(), content); code != 0) cannot_write(path, code);
+  if (!file.close()) cannot_write(path, errno);
+}
+
+// A new file beside `target`; two writers of one process or of two never share it.
+std::pair<int, std::string> open_temporary(const fs::path& target, mode_t mode) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    std::string name = fmt::format("{}.{}.{}.tmp", target.string(), ::getpid(), attempt);
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd >= 0) return {fd, std::move(name)};
+    if (errno != EEXIST) cannot_write(target, errno);
+  }
+  cannot_write(target, EEXIST);
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, std::uint64_t max_bytes, std::string_view what) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) cannot_read(path, what, errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) cannot_read(path, what, errno);
+  if (S_ISDIR(status.st_mode)) cannot_read(path, what, EISDIR);
+  const bool regular = S_ISREG(status.st_mode);
+  if (regular && static_cast<std::uint64_t>(status.st_size) > max_bytes) too_large(path, what, max_bytes);
+
+  constexpr std::size_t chunk = 64 * 1024;
+  std::string content;
+  if (regular) content.reserve(static_cast<std::size_t>(status.st_size) + 1);
+  for (;;) {
+    const std::size_t have = content.size();
+    const std::size_t room = std::max<std::size_t>(chunk, content.capacity() - have);
+    content.resize(have + room);
+    const ssize_t n = ::read(file.get(), content.data() + have, room);
+    if (n < 0 && errno != EINTR) cannot_read(path, what, errno);
+    content.resize(have + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    if (content.size() > max_bytes) too_large(path, what, max_bytes);
+    if (n == 0) return content;
+  }
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  struct stat status {};
+  fs::path target = path;
+  mode_t mode = 0666;
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists) {
+    if (S_ISDIR(status.st_mode)) cannot_write(path, EISDIR);
+    if (!S_ISREG(status.st_mode)) return write_in_place(path, content);
+    mode = status.st_mode & 07777;
+    std::error_code ignored;
+    if (fs::path real = fs::canonical(path, ignored); !real.empty()) target = std::move(real);
+  }
+  auto [fd, temporary] = open_temporary(target, mode);
+  Descriptor file(fd);
+  int code = write_all(fd, content);
+  if (code == 0 && exists && ::fchmod(fd, mode) != 0)
+    code = errno;  // the umask does not apply to what was there
+  if (!file.close() && code == 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
+  if (code == 0) return;
+  ::unlink(temporary.c_str());
+  cannot_write(path, code);
+}
+
+}  // namespace simtlab

@@ -1,0 +1,22 @@
+// Reading and writing whole files with bounded memory and messages a user can act on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace simtlab {
+
+// The whole file as bytes. `what` names it in messages ("device file"). Reads pipes and devices too, never
+// more than max_bytes. Throws Error(bad_input): "file-missing", "file-directory", "file-permission",
+// "file-too-large", "file-read".
+std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes,
+                      std::string_view what = "file");
+
+// Replaces the file in one step (temporary file in the same directory, then rename): readers see the old or
+// the new content, never half. Follows symbolic links and keeps the permissions of a file that exists; writes
+// straight into what is not a regular file (/dev/stdout, a pipe). Throws Error(failure, "file-write").
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace simtlab

@@ -1,0 +1,1 @@
+target_link_libraries(simtlab_base PRIVATE PkgConfig::XXHASH)

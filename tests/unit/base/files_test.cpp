@@ -1,0 +1,115 @@
+#include "base/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+namespace simtlab {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "simtlab-files-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path directory_;
+};
+
+template <class F>
+std::string error_id(F&& f, std::string* message = nullptr) {
+  try {
+    f();
+  } catch (const Error& e) {
+    if (message != nullptr) *message = e.format();
+    return e.id();
+  }
+  return "";
+}
+
+TEST_F(Files, reads_back_what_it_wrote_byte_for_byte) {
+  const std::string content("a\0b\r\n\xff", 6);
+  write_file_atomically(directory_ / "x", content);
+  EXPECT_EQ(read_file(directory_ / "x", 100), content);
+  write_file_atomically(directory_ / "x", "");
+  EXPECT_EQ(read_file(directory_ / "x", 0), "");
+}
+
+TEST_F(Files, leaves_no_temporary_file_behind) {
+  write_file_atomically(directory_ / "x", "1");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 1);
+  EXPECT_EQ(error_id([&] { write_file_atomically(directory_, "1"); }), "file-write");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 1);
+}
+
+TEST_F(Files, a_file_larger_than_the_limit_is_refused_by_size_and_by_content) {
+  write_file_atomically(directory_ / "x", "12345");
+  EXPECT_EQ(read_file(directory_ / "x", 5), "12345");
+  std::string message;
+  EXPECT_EQ(error_id([&] { read_file(directory_ / "x", 4, "device file"); }, &message), "file-too-large");
+  EXPECT_THAT(message, HasSubstr("device file"));
+  EXPECT_EQ(error_id([&] { read_file("/dev/zero", 1 << 20); }), "file-too-large");
+}
+
+TEST_F(Files, missing_file_directory_and_permission_have_their_own_messages) {
+  std::string message;
+  EXPECT_EQ(error_id([&] { read_file(directory_ / "none", 10, "launch file"); }, &message), "file-missing");
+  EXPECT_THAT(message, HasSubstr("no such launch file"));
+  EXPECT_EQ(error_id([&] { read_file(directory_, 10); }), "file-directory");
+  write_file_atomically(directory_ / "x", "1");
+  fs::permissions(directory_ / "x", fs::perms::none);
+  if (::geteuid() != 0) {  // root reads everything
+    EXPECT_EQ(error_id([&] { read_file(directory_ / "x", 10); }), "file-permission");
+  }
+}
+
+TEST_F(Files, writing_into_a_missing_directory_says_how_to_make_it) {
+  std::string message;
+  EXPECT_EQ(error_id([&] { write_file_atomically(directory_ / "no" / "x", "1"); }, &message), "file-write");
+  EXPECT_THAT(message, HasSubstr("mkdir -p"));
+}
+
+TEST_F(Files, writing_keeps_a_link_and_the_permissions_of_its_target) {
+  write_file_atomically(directory_ / "target", "old");
+  fs::permissions(directory_ / "target", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("target", directory_ / "link");
+  write_file_atomically(directory_ / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read_file(directory_ / "target", 10), "new");
+  EXPECT_EQ(fs::status(directory_ / "target").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Files, writes_into_devices_in_place) {
+  EXPECT_NO_THROW(write_file_atomically("/dev/null", "text"));
+}
+
+TEST_F(Files, a_full_disk_is_an_error) {
+  EXPECT_EQ(error_id([&] { write_file_atomically("/dev/full", "text"); }), "file-write");
+}
+
+TEST_F(Files, the_hash_of_a_file_is_the_hash_of_its_bytes) {
+  EXPECT_EQ(hash_bytes(""), "ef46db3751d8e999");  // XXH64 of nothing with seed 0, as published
+  const std::string big(3'000'000, 'a');
+  write_file_atomically(directory_ / "x", big);
+  EXPECT_EQ(hash_file(directory_ / "x"), hash_bytes(big));
+  EXPECT_NE(hash_bytes("a"), hash_bytes("b"));
+  EXPECT_EQ(error_id([&] { hash_file(directory_ / "none"); }), "file-missing");
+  EXPECT_EQ(error_id([&] { hash_file(directory_); }), "file-read");
+}
+
+}  // namespace
+}  // namespace simtlab
