@@ -21,13 +21,17 @@ struct WarpCtx;
 struct XInst;
 using Handler = void (*)(WarpCtx&, const XInst&);
 
-// Reference to an operand row: byte offset from a base; bit 0 selects the base (offsets are multiples of 128).
+// Reference to an operand row: byte offset from a base; the low two bits select the base (offsets are multiples of 128).
+// A 128-bit register is two consecutive 64-bit rows: the low halves of all lanes, then the high halves.
 using RowRef = std::uint32_t;
 // Reference to a predicate: index * 2 + negated; no_pred if absent.
 using PredRef = std::uint16_t;
 inline constexpr PredRef no_pred = 0xffff;
 
-// Executable instruction, one a ptx::Inst, same index.
+// Executable instruction, one a ptx::Inst, same index. 64 bytes.
+// How operands are bound: destinations in PTX order, rows to dst, dst2 and predicates to pdst, pdst2; sources in PTX order, rows to
+// src[], predicates to psrc[]. So shfl d|p has dst and pdst, setp p|q has pdst and pdst2, selp has src[0], src[1] and psrc[0]. A sink is
+// a scratch row or a scratch predicate: destinations that the instruction has are never no_pred. An immediate predicate is a PredRef, too.
 struct XInst {
   Handler fn = nullptr;
   const ptx::Inst* inst = nullptr;     // everything that a handler does not need in its inner loop
@@ -37,20 +41,35 @@ struct XInst {
   PredRef psrc[2] = {no_pred, no_pred};      // predicate sources (selp, setp.and c, bar.red, vote)
   PredRef guard = no_pred;
   std::uint16_t kind = 0;              // how the interpreter treats it (plain, memory, control, barrier ...): exec/interpreter.h
+  // All operands as rows, if dst, dst2 and src do not hold them (more than 2 destinations or 4 sources): inst->dst_count destinations,
+  // then sources, at WarpCtx::list(x). 0: no list.
+  std::uint32_t list = 0;
   std::int64_t imm = 0;                // address offset; free for other handlers
 };
+static_assert(sizeof(XInst) == 64);
+
+struct MemoryView;
 
 // What handlers see of the running warp. 64-byte aligned.
 struct alignas(64) WarpCtx {
   std::uint32_t lanes[32];             // expanded mask, 0 or ~0 a lane: always the expansion of `mask`
-  std::byte* bases[2] = {nullptr, nullptr};   // [0] register rows of the frame (64-byte aligned), [1] constant rows of the function
+  // [0] register rows of the frame (64-byte aligned), [1] constant rows of the function, [2] special registers and scratch of the warp
+  std::byte* bases[4] = {nullptr, nullptr, nullptr, nullptr};
   std::uint32_t* preds = nullptr;      // predicate words of the frame
   std::uint32_t mask = 0;              // lanes that execute this instruction (active and guard)
   std::uint32_t carry = 0;             // CC.CF, one bit a lane
   void* block = nullptr;               // Block::Impl of the warp, for memory and special handlers
   std::uint32_t warp = 0;              // warp in block
+  // Memory instructions: where the handler leaves the lanes' addresses, and what it found out about them (as in exec::Step).
+  std::uint64_t* addresses = nullptr;
+  std::uint64_t* addresses2 = nullptr;
+  MemoryView* memory = nullptr;        // exec/memops/view.h
+  std::byte* local = nullptr;          // local memory of lane 0; the other lanes follow at MemoryView::local_stride
+  std::uint32_t frame_offset = 0;      // of the current frame in each lane's local memory
+  ptx::Space space = ptx::Space::generic;
 
-  SIMTLAB_INLINE std::byte* row(RowRef ref) const { return bases[ref & 1u] + (ref & ~1u); }
+  SIMTLAB_INLINE std::byte* row(RowRef ref) const { return bases[ref & 3u] + (ref & ~3u); }
+  SIMTLAB_INLINE const RowRef* list(const XInst& x) const { return reinterpret_cast<const RowRef*>(bases[1] + x.list); }
   SIMTLAB_INLINE std::uint32_t* row32(RowRef ref) const { return reinterpret_cast<std::uint32_t*>(row(ref)); }
   SIMTLAB_INLINE std::uint64_t* row64(RowRef ref) const { return reinterpret_cast<std::uint64_t*>(row(ref)); }
   SIMTLAB_INLINE std::uint32_t pred(PredRef ref) const {
