@@ -11,18 +11,30 @@
 
 namespace simtlab::result {
 
+// How the values of several launches become one value of their total.
+enum class Combine : std::uint8_t {
+  sum,       // counters and times of launches that ran one after another
+  max,       // high-water marks
+  weighted,  // ratios: mean weighted by `weight`, the ratio's own denominator, hence exact
+  none,      // has no meaning over launches: absent from totals unless somebody sets it
+};
+
 struct MetricDeclaration {
   std::string_view name;      // "l1.read.misses"; a trailing ".*" declares a family (stall.*)
   std::string_view unit;      // "ns", "cycles", "bytes", "1", "%" never: shares are ratios with unit "1"
   std::string_view doc;       // one sentence
   std::string_view scope;     // "kernel", "total", "host"
   std::string_view formula;   // if derived, in names of other metrics
-  std::string_view aliases;   // names in nvprof, Nsight Compute, GPGPU-Sim, comma separated
+  std::string_view aliases;   // "nvprof: a; ncu: b; gpgpu-sim: c", only those that exist
+  Combine combine = Combine::none;
+  std::string_view weight;    // Combine::weighted: the metric that weighs
 };
 const std::vector<MetricDeclaration>& registry();
+// The declaration of a name, or of the family it belongs to ("stall.barrier" -> "stall.*"); null if there is none.
 const MetricDeclaration* find_metric(std::string_view name);
 
-// Flat set of metrics in declaration order of insertion. Setting an undeclared name is a broken invariant (throws logic_error).
+// Flat set of metrics in the order of their first setting. Setting an undeclared name or a value that is not finite is
+// a broken invariant (throws logic_error).
 class Metrics {
  public:
   void set(std::string_view name, double value);
@@ -59,7 +71,9 @@ struct Manifest {
   std::vector<InputHash> inputs;
   std::optional<int> program_exit_status;
   bool interrupted = false;
-  std::string failure;              // text of the error that ended the run, empty if none
+  std::string failure;              // text of the error that ended the run (Error::format()), empty if none
+  std::string failure_id;           // its id, for `simtlab explain`
+  int failure_code = 0;             // its exit code
 };
 
 struct Result {

@@ -1,0 +1,192 @@
+// Reads a result file. The parser's nesting is bounded and every member is checked; nothing of the file is
+// trusted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "result/json.h"
+
+namespace simtlab::result {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int max_depth = 16;
+constexpr std::size_t max_metrics = 4096;
+
+[[noreturn]] void fail(const std::string& file, const std::string& what, SourcePos pos = {}) {
+  pos.file = file;
+  throw Error(
+      ExitCode::bad_input, "result-json",
+      Diagnostic{what, pos, {}, "expected a file that `simtlab run --json=FILE` wrote (docs/json.md)"});
+}
+
+SourcePos position(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const std::size_t last = before.rfind('\n');
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::size_t column = last == std::string_view::npos ? before.size() : before.size() - last - 1;
+  return {"", static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(std::max<std::size_t>(column, 1))};
+}
+
+// A value with the path that leads to it, for messages.
+struct Node {
+  const Json& json;
+  std::string path;
+  const std::string& file;
+
+  [[noreturn]] void bad(const char* expected) const {
+    fail(file, fmt::format("'{}' is not {}", path, expected));
+  }
+
+  bool has(const char* key) const { return json.contains(key); }
+  Node at(const char* key) const {
+    const auto found = json.find(key);
+    const std::string name = path.empty() ? key : path + "." + key;
+    if (found == json.end()) fail(file, fmt::format("member '{}' is missing", name));
+    return {*found, name, file};
+  }
+  Node at(std::size_t index) const { return {json[index], fmt::format("{}[{}]", path, index), file}; }
+  const Node& object() const { return json.is_object() ? *this : (bad("an object"), *this); }
+  std::size_t array_size() const { return json.is_array() ? json.size() : (bad("an array"), 0); }
+
+  std::string string() const {
+    if (!json.is_string()) bad("a string");
+    return json.get<std::string>();
+  }
+  bool boolean() const { return json.is_boolean() ? json.get<bool>() : (bad("true or false"), false); }
+  std::uint64_t whole(std::uint64_t most = ~std::uint64_t{0}) const {
+    if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) bad("a whole number in range");
+    return json.get<std::uint64_t>();
+  }
+  std::uint32_t whole32() const { return static_cast<std::uint32_t>(whole(~std::uint32_t{0})); }
+  int integer() const {
+    if (!json.is_number_integer()) bad("a whole number");
+    const auto value = json.get<std::int64_t>();
+    if (value < -0x7fffffff || value > 0x7fffffff) bad("a whole number in range");
+    return static_cast<int>(value);
+  }
+  double real() const {
+    if (!json.is_number() || !std::isfinite(json.get<double>())) bad("a finite number");
+    return json.get<double>();
+  }
+};
+
+Metrics metrics(const Node& node) {
+  Metrics out;
+  if (node.object().json.size() > max_metrics) node.bad("a set of metrics (too many members)");
+  for (const auto& [name, value] : node.json.items()) {
+    const Node entry{value, node.path + "." + name, node.file};
+    if (find_metric(name) == nullptr || name.ends_with(".*"))
+      fail(node.file, fmt::format("'{}' is not a metric of this version", entry.path));
+    const Node number = entry.object().at("value");
+    if (entry.at("unit").string() != find_metric(name)->unit)
+      fail(node.file, fmt::format("'{}' has the unit '{}', expected '{}'", entry.path,
+                                  entry.at("unit").string(), find_metric(name)->unit));
+    if (number.json.is_number_unsigned())
+      out.set(name, number.whole());
+    else
+      out.set(name, number.real());
+  }
+  return out;
+}
+
+Manifest manifest(const Node& node) {
+  Manifest m;
+  node.object();
+  m.tool_version = node.at("version").string();
+  m.command_line = node.at("command").string();
+  m.working_directory = node.at("working_directory").string();
+  m.start_time = node.at("start_time").string();
+  m.wall_seconds = node.at("wall_time_s").real();
+  m.host = node.at("host").string();
+  m.device = node.at("device").string();
+  m.mode = node.at("mode").string();
+  m.seed = node.at("seed").whole();
+  m.interrupted = node.at("interrupted").boolean();
+  if (node.has("failure")) {
+    const Node failure = node.at("failure");
+    failure.object();
+    m.failure = failure.at("text").string();
+    m.failure_id = failure.at("id").string();
+    m.failure_code = failure.at("exit_code").integer();
+  }
+  if (node.has("program")) m.program_exit_status = node.at("program").object().at("exit_status").integer();
+  const Node inputs = node.at("inputs");
+  for (std::size_t i = 0; i < inputs.array_size(); ++i)
+    m.inputs.push_back({inputs.at(i).object().at("path").string(), inputs.at(i).at("xxh64").string()});
+  const Node configuration = node.at("configuration");
+  for (std::size_t i = 0; i < configuration.array_size(); ++i) {
+    const Node c = configuration.at(i);
+    c.object();
+    m.configuration.push_back(
+        {c.at("key").string(), c.at("value").string(), c.at("origin").string(), c.at("source").string()});
+  }
+  return m;
+}
+
+void dimensions(const Node& node, std::uint32_t (&out)[3]) {
+  if (node.array_size() != 3) node.bad("three numbers");
+  for (std::size_t i = 0; i < 3; ++i) out[i] = node.at(i).whole32();
+}
+
+KernelResult kernel(const Node& node) {
+  KernelResult k;
+  node.object();
+  k.name = node.at("name").string();
+  k.demangled = node.at("demangled").string();
+  const Node launch = node.at("launch");
+  launch.object();
+  dimensions(launch.at("grid"), k.grid);
+  dimensions(launch.at("block"), k.block);
+  k.shared_bytes = launch.at("shared_bytes").whole();
+  k.registers = launch.at("registers").whole32();
+  k.launches = launch.at("launches").whole32();
+  k.limiter = node.at("limiter").string();
+  k.bottleneck = node.at("bottleneck").string();
+  const Node missing = node.at("not_modelled");
+  for (std::size_t i = 0; i < missing.array_size(); ++i) k.not_modelled.push_back(missing.at(i).string());
+  k.metrics = metrics(node.at("metrics"));
+  return k;
+}
+
+Json parse(std::string_view text, const std::string& file) {
+  const auto bounded = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > max_depth) fail(file, fmt::format("nested deeper than {} levels", max_depth));
+    return true;
+  };
+  try {
+    return Json::parse(text, bounded);
+  } catch (const Json::parse_error& e) {
+    fail(file, "not valid JSON", position(text, e.byte));
+  } catch (const Json::out_of_range&) {
+    fail(file, "a number is out of range");
+  }
+}
+
+}  // namespace
+
+Result result_from_json(std::string_view text, const std::string& file) {
+  const Json json = parse(text, file);
+  const Node root{json, "", file};
+  if (!json.is_object()) fail(file, "not a JSON object");
+  const std::uint64_t schema = root.at("schema").whole();
+  if (schema == 0) fail(file, "schema 0 does not exist");
+  if (schema > json_schema)
+    throw Error(ExitCode::unsupported, "result-schema",
+                Diagnostic{fmt::format("schema {} is newer than {}, the newest this version reads", schema,
+                                       json_schema),
+                           {file, 0, 0},
+                           {},
+                           "use the simtlab version that wrote the file, or a later one"});
+  Result result;
+  result.manifest = manifest(root.at("manifest"));
+  result.total = metrics(root.at("total"));
+  const Node kernels = root.at("kernels");
+  for (std::size_t i = 0; i < kernels.array_size(); ++i) result.kernels.push_back(kernel(kernels.at(i)));
+  return result;
+}
+
+}  // namespace simtlab::result

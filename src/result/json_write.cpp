@@ -1,0 +1,164 @@
+// Writes the result file directly, member by member: the order is fixed here and nothing depends on a
+// container.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "result/json.h"
+
+namespace simtlab::result {
+namespace {
+
+// Length of the UTF-8 sequence at text[i], 0 if it is not one (JSON must be UTF-8; paths need not be).
+std::size_t utf8_length(std::string_view text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+  const unsigned char lead = byte(i);
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                           : 0;
+  if (length == 0 || i + length > text.size()) return 0;
+  for (std::size_t k = 1; k < length; ++k)
+    if ((byte(i + k) & 0xc0) != 0x80) return 0;
+  if (lead == 0xe0 && byte(i + 1) < 0xa0) return 0;
+  if (lead == 0xed && byte(i + 1) >= 0xa0) return 0;
+  if (lead == 0xf0 && byte(i + 1) < 0x90) return 0;
+  if (lead == 0xf4 && byte(i + 1) >= 0x90) return 0;
+  return length;
+}
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text, i);
+    const char c = text[i];
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+      ++i;
+      continue;
+    }
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += text.substr(i, length);
+    i += length;
+  }
+  return out + "\"";
+}
+
+// Shortest text that reads back as the same double; always recognisable as a real number.
+std::string real(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string number(const Metrics::Value& value) {
+  return value.is_integer ? fmt::format("{}", value.integer) : real(value.real);
+}
+
+void append_metrics(std::string& out, const Metrics& metrics, std::string_view indent) {
+  out += "{";
+  bool first = true;
+  for (const Metrics::Value& v : metrics.values()) {
+    out += fmt::format("{}\n{}  {}: {{\"value\": {}, \"unit\": {}}}", first ? "" : ",", indent,
+                       json_string(v.name), number(v), json_string(find_metric(v.name)->unit));
+    first = false;
+  }
+  out += first ? "}" : fmt::format("\n{}}}", indent);
+}
+
+std::string manifest(const Manifest& m) {
+  std::string out = fmt::format(
+      "{{\n    \"tool\": \"simtlab\",\n    \"version\": {},\n    \"command\": {},\n    "
+      "\"working_directory\": {},\n"
+      "    \"start_time\": {},\n    \"wall_time_s\": {},\n    \"host\": {},\n    \"device\": {},\n    "
+      "\"mode\": {},\n    \"seed\": {},\n"
+      "    \"interrupted\": {},\n",
+      json_string(m.tool_version), json_string(m.command_line), json_string(m.working_directory),
+      json_string(m.start_time), real(m.wall_seconds), json_string(m.host), json_string(m.device),
+      json_string(m.mode), m.seed, m.interrupted);
+  if (!m.failure.empty())
+    out += fmt::format("    \"failure\": {{\"id\": {}, \"exit_code\": {}, \"text\": {}}},\n",
+                       json_string(m.failure_id), m.failure_code, json_string(m.failure));
+  if (m.program_exit_status)
+    out += fmt::format("    \"program\": {{\"exit_status\": {}}},\n", *m.program_exit_status);
+  out += "    \"inputs\": [";
+  for (std::size_t i = 0; i < m.inputs.size(); ++i)
+    out += fmt::format("{}\n      {{\"path\": {}, \"xxh64\": {}}}", i == 0 ? "" : ",",
+                       json_string(m.inputs[i].path), json_string(m.inputs[i].xxh64));
+  out += m.inputs.empty() ? "],\n" : "\n    ],\n";
+  out += "    \"configuration\": [";
+  for (std::size_t i = 0; i < m.configuration.size(); ++i) {
+    const ConfigValue& c = m.configuration[i];
+    out += fmt::format("{}\n      {{\"key\": {}, \"value\": {}, \"origin\": {}, \"source\": {}}}",
+                       i == 0 ? "" : ",", json_string(c.key), json_string(c.value), json_string(c.origin),
+                       json_string(c.source));
+  }
+  out += m.configuration.empty() ? "]\n  }" : "\n    ]\n  }";
+  return out;
+}
+
+std::string kernel(const KernelResult& k) {
+  std::string out = fmt::format(
+      "    {{\n      \"name\": {},\n      \"demangled\": {},\n"
+      "      \"launch\": {{\"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, "
+      "\"registers\": {}, \"launches\": {}}},\n"
+      "      \"limiter\": {},\n      \"bottleneck\": {},\n      \"not_modelled\": [",
+      json_string(k.name), json_string(k.demangled), k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1],
+      k.block[2], k.shared_bytes, k.registers, k.launches, json_string(k.limiter), json_string(k.bottleneck));
+  for (std::size_t i = 0; i < k.not_modelled.size(); ++i)
+    out += fmt::format("{}{}", i == 0 ? "" : ", ", json_string(k.not_modelled[i]));
+  out += "],\n      \"metrics\": ";
+  append_metrics(out, k.metrics, "      ");
+  return out + "\n    }";
+}
+
+}  // namespace
+
+std::string to_json(const Result& result) {
+  std::string out = fmt::format("{{\n  \"schema\": {},\n  \"manifest\": {},\n  \"total\": ", json_schema,
+                                manifest(result.manifest));
+  append_metrics(out, result.total, "  ");
+  out += ",\n  \"kernels\": [";
+  for (std::size_t i = 0; i < result.kernels.size(); ++i)
+    out += (i == 0 ? "\n" : ",\n") + kernel(result.kernels[i]);
+  return out + (result.kernels.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+std::string write_result_file(const std::string& path, const Result& result) {
+  const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
+  write_file_atomically(temporary, to_json(result));
+  constexpr unsigned most = 10000;
+  for (unsigned i = 0; i < most; ++i) {
+    const std::string name = i == 0 ? path : fmt::format("{}.{}", path, i);
+    // link() fails if the name exists: no other process's result is replaced.
+    const bool linked = ::link(temporary.c_str(), name.c_str()) == 0;
+    const int reason = errno;
+    if (!linked && reason == EEXIST) continue;
+    ::unlink(temporary.c_str());
+    if (linked) return name;
+    throw Error(ExitCode::failure, "file-write",
+                fmt::format("cannot write result file {}: {}", name, std::strerror(reason)));
+  }
+  ::unlink(temporary.c_str());
+  throw Error(ExitCode::failure, "file-write",
+              fmt::format("there are already {} result files {}.*", most, path));
+}
+
+}  // namespace simtlab::result

@@ -1,0 +1,76 @@
+#include "result/run_config.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace simtlab::result {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw Error(
+      ExitCode::bad_input, "run-config",
+      Diagnostic{what,
+                 {file, 0, 0},
+                 {},
+                 "this file is written by `simtlab run`; unset SIMTLAB_RUN_CONFIG to run without it"});
+}
+
+template <typename T>
+T member(const Json& object, const char* key, const std::string& file) {
+  const auto found = object.find(key);
+  if (found == object.end()) fail(file, std::string("key '") + key + "' is missing");
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (!found->is_string()) fail(file, std::string("key '") + key + "' is not a string");
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (!found->is_number()) fail(file, std::string("key '") + key + "' is not a number");
+  } else {
+    if (!found->is_number_unsigned() || found->template get<std::uint64_t>() > std::numeric_limits<T>::max())
+      fail(file, std::string("key '") + key + "' is not a whole number in range");
+  }
+  return found->template get<T>();
+}
+
+}  // namespace
+
+std::string to_json(const RunConfig& config) {
+  Json settings = Json::array();
+  for (const RunSetting& s : config.settings)
+    settings.push_back({{"key", s.key}, {"value", s.value}, {"layer", s.layer}, {"where", s.where}});
+  const Json out = {{"gpu", config.gpu},
+                    {"settings", settings},
+                    {"mode", config.mode},
+                    {"max_cycles", config.max_cycles},
+                    {"max_time_s", config.max_time_s},
+                    {"max_memory_bytes", config.max_memory_bytes},
+                    {"registers", config.registers},
+                    {"seed", config.seed}};
+  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+RunConfig run_config_from_json(std::string_view text, const std::string& file) {
+  const Json in = Json::parse(text, nullptr, false);
+  if (in.is_discarded() || !in.is_object()) fail(file, "not a JSON object");
+  RunConfig config;
+  config.gpu = member<std::string>(in, "gpu", file);
+  config.mode = member<std::string>(in, "mode", file);
+  if (config.mode != "timing" && config.mode != "functional")
+    fail(file, "key 'mode' is neither timing nor functional");
+  config.max_cycles = member<std::uint64_t>(in, "max_cycles", file);
+  config.max_time_s = member<double>(in, "max_time_s", file);
+  config.max_memory_bytes = member<std::uint64_t>(in, "max_memory_bytes", file);
+  config.registers = member<std::uint32_t>(in, "registers", file);
+  config.seed = member<std::uint64_t>(in, "seed", file);
+  const auto settings = in.find("settings");
+  if (settings == in.end() || !settings->is_array()) fail(file, "key 'settings' is not an array");
+  for (const Json& s : *settings) {
+    if (!s.is_object()) fail(file, "an entry of 'settings' is not an object");
+    config.settings.push_back({member<std::string>(s, "key", file), member<std::string>(s, "value", file),
+                               member<std::string>(s, "layer", file), member<std::string>(s, "where", file)});
+  }
+  return config;
+}
+
+}  // namespace simtlab::result

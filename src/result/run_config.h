@@ -1,0 +1,48 @@
+// What `simtlab run -- ./app` tells the runtime library inside the program's process, and how the results
+// come back.
+//
+// The command line resolves every configuration layer, writes a RunConfig to a file and starts the program
+// with
+//   SIMTLAB_RUN_CONFIG  path of that file (JSON, run_config_from_json)
+//   SIMTLAB_RESULT      path that the result file gets (write_result_file of result/json.h)
+//   SIMTLAB_DATA        directory of the data files (device::data_directory honours it)
+//   LD_LIBRARY_PATH     the directory of our libcudart.so first
+// The runtime library writes its result when the process ends, and at once when a launch fails or is
+// interrupted. An error that ends or poisons the CUDA context goes into manifest.failure, failure_id and
+// failure_code. SIGINT, SIGTERM and SIGALRM (the time limit) ask it to stop at the next check: partial
+// result, manifest.interrupted, exit status 130. Without SIMTLAB_RUN_CONFIG the library runs on its defaults
+// and writes no result unless SIMTLAB_RESULT is set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace simtlab::result {
+
+// One layered setting, as device::Setting.
+struct RunSetting {
+  std::string key, value;
+  std::string layer;  // "user", "project", "environment", "command line"
+  std::string where;  // file:line or the option's text
+  bool operator==(const RunSetting&) const = default;
+};
+
+struct RunConfig {
+  std::string gpu = "h100";            // catalogue name or absolute path of a device file
+  std::vector<RunSetting> settings;    // in layer order, later ones win
+  std::string mode = "timing";         // "timing" | "functional"
+  std::uint64_t max_cycles = 0;        // per kernel; 0 = no limit
+  double max_time_s = 0;               // wall seconds of the whole run; 0 = no limit
+  std::uint64_t max_memory_bytes = 0;  // host memory for device allocations; 0 = default
+  std::uint32_t registers = 0;         // --regs; 0 = the compiler's or the estimate
+  std::uint64_t seed = 0;
+  bool operator==(const RunConfig&) const = default;
+};
+
+std::string to_json(const RunConfig& config);
+// Throws Error(bad_input, "run-config") naming `file` and the key.
+RunConfig run_config_from_json(std::string_view text, const std::string& file);
+
+}  // namespace simtlab::result
