@@ -1,0 +1,182 @@
+#include "result/json.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "result/run_config.h"
+
+namespace simtlab::result {
+namespace {
+
+Result sample() {
+  Result r;
+  r.manifest.tool_version = "0.1.0";
+  r.manifest.command_line = "simtlab run \"a b\"";
+  r.manifest.working_directory = "/tmp";
+  r.manifest.start_time = "2026-01-01T00:00:00Z";
+  r.manifest.host = "h";
+  r.manifest.device = "h100";
+  r.manifest.mode = "timing";
+  r.manifest.wall_seconds = 1.5;
+  r.manifest.seed = ~std::uint64_t{0};
+  r.manifest.configuration = {{"sm.count", "132", "device", "white paper"}};
+  r.manifest.inputs = {{"a.ptx", "0123456789abcdef"}};
+  r.manifest.program_exit_status = -11;
+  r.manifest.interrupted = true;
+  r.manifest.failure = "error: x\n";
+  r.manifest.failure_id = "limit-time";
+  r.manifest.failure_code = 1;
+  r.total.set("gpu.time", 3.0);
+  KernelResult k;
+  k.name = "_Z1kv";
+  k.demangled = "k()";
+  k.grid[0] = 4294967295u;
+  k.block[1] = 2;
+  k.shared_bytes = 48;
+  k.registers = 32;
+  k.launches = 3;
+  k.limiter = "registers";
+  k.bottleneck = "It waits \xc3\xa9.";
+  k.not_modelled = {"D-1", "D-2"};
+  k.metrics.set("gpu.cycles", ~std::uint64_t{0});
+  k.metrics.set("gpu.ipc", 0.1);
+  k.metrics.set("stall.barrier", 1e-300);
+  r.kernels.push_back(k);
+  return r;
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    result_from_json(text, "r.json");
+  } catch (const Error& e) {
+    return e.format();
+  }
+  return "no error";
+}
+
+TEST(ResultJson, WritingWhatWasReadGivesTheSameBytes) {
+  const std::string text = to_json(sample());
+  EXPECT_EQ(to_json(result_from_json(text, "r.json")), text);
+}
+
+TEST(ResultJson, HasTheShapeThatScriptsRelyOn) {
+  const std::string text = to_json(sample());
+  EXPECT_TRUE(text.starts_with("{\n  \"schema\": 1,\n  \"manifest\": {")) << text;
+  EXPECT_NE(text.find("\"gpu.time\": {\"value\": 3.0, \"unit\": \"ns\"}"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"gpu.cycles\": {\"value\": 18446744073709551615, \"unit\": \"cycles\"}"),
+            std::string::npos);
+  EXPECT_NE(text.find("\"launch\": {\"grid\": [4294967295, 1, 1], \"block\": [1, 2, 1]"), std::string::npos);
+}
+
+TEST(ResultJson, AnEmptyResultRoundTrips) {
+  const std::string text = to_json(Result{});
+  EXPECT_EQ(to_json(result_from_json(text, "r.json")), text);
+}
+
+TEST(ResultJson, BytesThatAreNotUtf8BecomeTheReplacementCharacter) {
+  Result r = sample();
+  r.manifest.command_line = "x\xff\xed\xa0\x80\x01";
+  const Result back = result_from_json(to_json(r), "r.json");
+  EXPECT_EQ(back.manifest.command_line, "x\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\x01");
+}
+
+TEST(ResultJson, ASyntaxErrorHasItsPosition) {
+  EXPECT_NE(error_of("{\n  \"schema\": 1,\n  oops").find("r.json:3:"), std::string::npos)
+      << error_of("{\n  \"schema\": 1,\n  oops");
+}
+
+TEST(ResultJson, EveryTruncationIsAnError) {
+  const std::string text = to_json(sample());
+  for (std::size_t n = 0; n + 2 < text.size(); n += 7)
+    EXPECT_NE(error_of(text.substr(0, n)).find("result-json"), std::string::npos) << n;
+}
+
+TEST(ResultJson, DeepNestingIsAnErrorNotACrash) {
+  EXPECT_NE(error_of(std::string(1000000, '[')).find("nested deeper"), std::string::npos);
+}
+
+TEST(ResultJson, AMemberOfTheWrongKindIsNamedByItsPath) {
+  std::string text = to_json(sample());
+  const std::string cycles = "{\"value\": 18446744073709551615, \"unit\": \"cycles\"}";
+  const auto replaced = [&](const std::string& with) {
+    std::string copy = text;
+    return copy.replace(copy.find(cycles), cycles.size(), with);
+  };
+  EXPECT_NE(error_of(replaced("7")).find("'kernels[0].metrics.gpu.cycles' is not an object"),
+            std::string::npos);
+  EXPECT_NE(error_of(replaced("{\"value\": \"7\", \"unit\": \"cycles\"}")).find("is not a finite number"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(replaced("{\"value\": 7, \"unit\": \"ns\"}")).find("has the unit 'ns', expected 'cycles'"),
+      std::string::npos);
+  EXPECT_NE(error_of(replaced("{\"value\": 1e999, \"unit\": \"cycles\"}")).find("out of range"),
+            std::string::npos);
+}
+
+TEST(ResultJson, AnUndeclaredMetricIsAnError) {
+  std::string text = to_json(sample());
+  text.replace(text.find("gpu.ipc"), 7, "gpu.xyz");
+  EXPECT_NE(error_of(text).find("is not a metric of this version"), std::string::npos);
+}
+
+TEST(ResultJson, ANewerSchemaIsUnsupported) {
+  std::string text = to_json(sample());
+  text.replace(text.find("\"schema\": 1"), 11, "\"schema\": 2");
+  try {
+    result_from_json(text, "r.json");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::unsupported);
+  }
+}
+
+TEST(ResultFile, ASecondWriterGetsANameOfItsOwn) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "simtlab-result-file";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "r.json";
+  EXPECT_EQ(write_result_file(path, sample()), path);
+  EXPECT_EQ(write_result_file(path, Result{}), path + ".1");
+  EXPECT_EQ(read_file(path, 1 << 20), to_json(sample()));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+}
+
+TEST(RunConfigJson, RoundTrips) {
+  RunConfig c;
+  c.gpu = "/x/y z.toml";
+  c.settings = {{"sm.count", "4", "command line", "--set sm.count=4"}};
+  c.mode = "functional";
+  c.max_cycles = ~std::uint64_t{0};
+  c.max_time_s = 0.25;
+  c.registers = 64;
+  c.seed = 9;
+  EXPECT_EQ(run_config_from_json(to_json(c), "c.json"), c);
+}
+
+TEST(RunConfigJson, BadContentIsAnErrorThatNamesTheKey) {
+  for (const auto& [from, to, key] :
+       std::vector<std::array<std::string, 3>>{{"\"mode\": \"timing\"", "\"mode\": \"fast\"", "mode"},
+                                               {"\"max_cycles\": 0", "\"max_cycles\": -1", "max_cycles"},
+                                               {"\"registers\": 0", "\"registers\": 4294967296", "registers"},
+                                               {"\"seed\": 0", "\"sed\": 0", "seed"},
+                                               {"\"settings\": []", "\"settings\": [1]", "settings"}}) {
+    std::string text = to_json(RunConfig{});
+    ASSERT_NE(text.find(from), std::string::npos) << text;
+    text.replace(text.find(from), from.size(), to);
+    try {
+      run_config_from_json(text, "c.json");
+      ADD_FAILURE() << to;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::bad_input);
+      EXPECT_NE(e.format().find(key), std::string::npos) << e.format();
+    }
+  }
+  EXPECT_THROW(run_config_from_json("", "c.json"), Error);
+}
+
+}  // namespace
+}  // namespace simtlab::result
