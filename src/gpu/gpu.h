@@ -1,4 +1,8 @@
 // The GPU that a program sees: allocate, copy, load modules, launch, synchronise; on simulated time.
+//
+// Function first, time second: copies and kernels take effect when they are submitted, in the order of the calls; their
+// simulated times are then placed on the streams (gpu/timeline.h says how, and what is not modelled). In functional mode a kernel's
+// duration is not known: its time on the stream is 0 and every time of the result is absent.
 #pragma once
 
 #include <cstddef>
@@ -65,23 +69,30 @@ class Gpu {
 
   std::uint64_t create_texture(const exec::Texture& texture);  // handle
   bool destroy_texture(std::uint64_t handle);
+  const exec::Texture* texture(std::uint64_t handle) const;    // null: no such handle
 
   // Runs the kernel now (functionally complete on return); its time is placed on the stream.
-  // Throws Error: bad launches, exec::Fault.
+  // Throws Error: bad launches ("launch-..."), exec::Fault. What the kernel did until then is in memory.
   void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes, std::span<const std::byte> params,
               StreamId stream);
 
   StreamId create_stream(bool non_blocking);
   bool destroy_stream(StreamId stream);
+  bool has_stream(StreamId stream) const;
+  bool idle(StreamId stream) const;                            // nothing left to wait for, on simulated time
   void synchronize();
   void synchronize(StreamId stream);
   EventId create_event();
+  bool destroy_event(EventId event);
+  bool has_event(EventId event) const;
+  void wait_host(EventId event);                               // the host waits for the event
   void record_event(EventId event, StreamId stream);
   std::optional<double> event_time_ns(EventId event) const;    // nullopt: never recorded
   void wait_event(StreamId stream, EventId event);
   double now_ns() const;                                       // simulated host time
 
-  // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies).
+  // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of very many
+  // launches the first 4096 stand one by one; the later ones of a kernel are merged, with `launches` > 1.
   result::Result result() const;
 
  private:
