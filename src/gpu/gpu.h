@@ -57,7 +57,15 @@ class Gpu {
   enum class CopyKind : std::uint8_t { host_to_device, device_to_host, device_to_device };
   bool copy(void* dst, const void* src, std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
   bool fill(std::uint64_t address, std::byte value, std::uint64_t bytes, StreamId stream, bool async);
-  // 2D copies account once for rows * width bytes: moves bytes with `move` (called once) and charges the time.
+  // Strided copies and fills: `depth` slices of `height` rows of `width` bytes; time is that of the bytes moved. False also
+  // when the strides overflow.
+  struct Box {
+    std::uint64_t width = 0, height = 1, depth = 1;
+    std::uint64_t dst_pitch = 0, src_pitch = 0, dst_slice = 0, src_slice = 0;   // bytes between rows and between slices
+  };
+  bool copy_box(void* dst, const void* src, const Box& box, CopyKind kind, StreamId stream, bool async);
+  bool fill_box(std::uint64_t address, std::byte value, const Box& box, StreamId stream, bool async);
+  // Charges the time of a copy that the caller made.
   void charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
 
   ModuleId load_module(std::string name, std::string ptx);     // throws Error
