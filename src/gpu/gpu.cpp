@@ -1,6 +1,7 @@
 #include "gpu/gpu.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -35,61 +36,57 @@ std::string demangle(const std::string& name) {
   return out;
 }
 
-struct CopyTotals {
-  std::uint64_t count = 0, bytes = 0;
-  double time_ns = 0;
-};
-
 // Bytes from the first to the last byte of a box; nullopt if that does not fit 63 bits.
 std::optional<std::uint64_t> extent(const Gpu::Box& box, std::uint64_t pitch, std::uint64_t slice) {
   std::uint64_t rows = 0, slices = 0, all = 0, total = 0;
-  const bool overflow = __builtin_mul_overflow(box.height - 1, pitch, &rows) ||
-                        __builtin_mul_overflow(box.depth - 1, slice, &slices) ||
-                        __builtin_add_overflow(rows, slices, &all) || __builtin_add_overflow(all, box.width, &all) ||
-                        __builtin_mul_overflow(box.width, box.height, &total) ||
-                        __builtin_mul_overflow(total, box.depth, &total);
+  const bool overflow =
+      __builtin_mul_overflow(box.height - 1, pitch, &rows) ||
+      __builtin_mul_overflow(box.depth - 1, slice, &slices) || __builtin_add_overflow(rows, slices, &all) ||
+      __builtin_add_overflow(all, box.width, &all) || __builtin_mul_overflow(box.width, box.height, &total) ||
+      __builtin_mul_overflow(total, box.depth, &total);
   if (overflow || (all >> 63) != 0) return std::nullopt;
   return all;
 }
 
 [[noreturn]] void refuse_launch(const std::string& kernel, const std::string& what, const std::string& hint) {
-  throw Error(ExitCode::bad_input, "launch-shape", "kernel '" + kernel + "': " + what, hint);
+  throw Error(ExitCode::bad_input, "launch-shape", fmt::format("kernel '{}': {}", kernel, what), hint);
 }
 
 std::string shape(const exec::Dim3& d) {
-  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+  return fmt::format("({}, {}, {})", d.x, d.y, d.z);
 }
 
 // Limits of every device of compute capability 3.0 and later; earlier ones had 65535 blocks in x as well.
 void check_shape(const device::Device& device, const std::string& kernel, const exec::Dim3& grid,
                  const exec::Dim3& block) {
-  if (grid.count() == 0) refuse_launch(kernel, "the grid " + shape(grid) + " is empty", "every dimension must be at least 1");
-  if (block.count() == 0) refuse_launch(kernel, "the block " + shape(block) + " is empty", "every dimension must be at least 1");
+  const std::string empty = "every dimension must be at least 1";
+  if (grid.count() == 0) refuse_launch(kernel, fmt::format("the grid {} is empty", shape(grid)), empty);
+  if (block.count() == 0) refuse_launch(kernel, fmt::format("the block {} is empty", shape(block)), empty);
   const std::uint32_t most_x = device.cc_major >= 3 ? 0x7fffffffu : 65535u;
   if (grid.x > most_x || grid.y > 65535 || grid.z > 65535)
-    refuse_launch(kernel, "the grid " + shape(grid) + " is larger than (" + std::to_string(most_x) + ", 65535, 65535)",
+    refuse_launch(kernel, fmt::format("the grid {} is larger than ({}, 65535, 65535)", shape(grid), most_x),
                   "loop inside the kernel instead");
   const std::uint32_t most = device.sm.max_threads_per_block;
   if (block.x > most || block.y > most || block.z > 64 || block.count() > most)
-    refuse_launch(kernel, "the block " + shape(block) + " exceeds " + std::to_string(most) + " threads or the limits (" +
-                              std::to_string(most) + ", " + std::to_string(most) + ", 64)",
+    refuse_launch(kernel,
+                  fmt::format("the block {} exceeds {} threads or the limits ({}, {}, 64)", shape(block),
+                              most, most, most),
                   "use smaller blocks and more of them");
 }
 
 void check_attributes(const ptx::Function& function, const exec::Dim3& block) {
   const std::uint32_t dims[3] = {block.x, block.y, block.z};
-  const auto product = [](const std::uint32_t(&d)[3]) {
-    return std::uint64_t{std::max(1u, d[0])} * std::max(1u, d[1]) * std::max(1u, d[2]);
-  };
-  if (function.req_ntid[0] != 0) {
-    for (int i = 0; i < 3; ++i)
-      if (dims[i] != std::max(1u, function.req_ntid[i]))
-        refuse_launch(function.name, "the block " + shape(block) + " is not the one that .reqntid demands",
-                      "launch with the block size the kernel was compiled for");
+  std::uint64_t most = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (function.req_ntid[0] != 0 && dims[i] != std::max(1u, function.req_ntid[i]))
+      refuse_launch(function.name,
+                    fmt::format("the block {} is not the one that .reqntid demands", shape(block)),
+                    "launch with the block size the kernel was compiled for");
+    most *= std::max(1u, function.max_ntid[i]);
   }
-  if (function.max_ntid[0] != 0 && block.count() > product(function.max_ntid))
-    refuse_launch(function.name, "the block " + shape(block) + " has more threads than .maxntid allows (" +
-                                     std::to_string(product(function.max_ntid)) + ")",
+  if (function.max_ntid[0] != 0 && block.count() > most)
+    refuse_launch(function.name,
+                  fmt::format("the block {} has more threads than .maxntid allows ({})", shape(block), most),
                   "launch smaller blocks or raise __launch_bounds__");
 }
 
@@ -128,36 +125,45 @@ struct Gpu::Impl {
   }
   result::KernelResult run_functional(const exec::Launch& launch, const ptx::Function& function);
   void keep(result::KernelResult&& result);
-  void add_copy(result::Metrics& total, const char* prefix, const CopyTotals& copies) const;
 
   device::Device device;
   Options options;
-  exec::GlobalMemory memory;              // before modules: they hold places in it
-  std::unique_ptr<timing::Gpu> timing;    // null in functional mode
+  exec::GlobalMemory memory;            // before modules: they hold places in it
+  std::unique_ptr<timing::Gpu> timing;  // null in functional mode
   std::vector<Slot> modules;
-  std::vector<exec::Texture> textures;    // handle = index + 1; address 0 = free
+  std::vector<exec::Texture> textures;  // handle = index + 1; address 0 = free
   Timeline timeline;
   std::vector<result::KernelResult> kernels;
-  std::vector<result::KernelResult> merged;   // launches beyond launches_kept, one entry a kernel
-  CopyTotals copies[3];
-  CopyTotals fills;
+  std::vector<result::KernelResult> merged;  // launches beyond launches_kept, one entry a kernel
+  std::uint64_t copy_bytes[3] = {0, 0, 0};   // by CopyKind
+  std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
+  double copy_time_ns = 0;
   std::uint64_t launches = 0;
   double launch_wall_seconds = 0;
   double wall_instructions = 0;
   Clock::time_point start = Clock::now();
 };
 
-Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(device, options)) {}
+Gpu::Gpu(const device::Device& device, const Options& options)
+    : impl_(std::make_unique<Impl>(device, options)) {}
 Gpu::~Gpu() = default;
 
-const device::Device& Gpu::device() const { return impl_->device; }
-exec::GlobalMemory& Gpu::memory() { return impl_->memory; }
-
-std::optional<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::string what) {
-  return impl_->memory.allocate(bytes, std::move(what));
+const device::Device& Gpu::device() const {
+  return impl_->device;
+}
+exec::GlobalMemory& Gpu::memory() {
+  return impl_->memory;
 }
 
-bool Gpu::release(std::uint64_t address) { return impl_->memory.release(address); }
+std::optional<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::string what) {
+  const std::optional<std::uint64_t> address = impl_->memory.allocate(bytes, std::move(what));
+  impl_->peak_bytes = std::max(impl_->peak_bytes, impl_->memory.used());
+  return address;
+}
+
+bool Gpu::release(std::uint64_t address) {
+  return impl_->memory.release(address);
+}
 
 // ---- copies
 
@@ -165,17 +171,22 @@ double Gpu::Impl::copy_time(std::uint64_t bytes, CopyKind kind) const {
   const double size = static_cast<double>(bytes);
   const device::Device::Host& host = device.host;
   switch (kind) {
-    case CopyKind::host_to_device: return host.copy_latency_ns + size / host.copy_bandwidth_h2d * 1e9;
-    case CopyKind::device_to_host: return host.copy_latency_ns + size / host.copy_bandwidth_d2h * 1e9;
-    case CopyKind::device_to_device: break;
+    case CopyKind::host_to_device:
+      return host.copy_latency_ns + size / host.copy_bandwidth_h2d * 1e9;
+    case CopyKind::device_to_host:
+      return host.copy_latency_ns + size / host.copy_bandwidth_d2h * 1e9;
+    case CopyKind::device_to_device:
+      break;
   }
   // Read and written by the same memory.
-  const double bandwidth = device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
+  const double bandwidth =
+      device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
   return host.launch_overhead_ns + 2 * size / bandwidth * 1e9;
 }
 
 double Gpu::Impl::fill_time(std::uint64_t bytes) const {
-  const double bandwidth = device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
+  const double bandwidth =
+      device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
   return device.host.launch_overhead_ns + static_cast<double>(bytes) / bandwidth * 1e9;
 }
 
@@ -185,18 +196,17 @@ void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool
                         : kind == CopyKind::device_to_host ? Engine::copy_out
                                                            : Engine::compute;
   timeline.submit(stream, engine, duration, 0, !async);
-  CopyTotals& totals = copies[static_cast<std::size_t>(kind)];
-  ++totals.count;
-  totals.bytes += bytes;
-  totals.time_ns += duration;
+  ++copy_count;
+  copy_bytes[static_cast<std::size_t>(kind)] += bytes;
+  copy_time_ns += duration;
 }
 
 void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async) {
   const double duration = fill_time(bytes);
   timeline.submit(stream, Engine::compute, duration, 0, !async);
-  ++fills.count;
-  fills.bytes += bytes;
-  fills.time_ns += duration;
+  ++copy_count;
+  fill_bytes += bytes;
+  copy_time_ns += duration;
 }
 
 bool Gpu::copy(void* dst, const void* src, std::uint64_t bytes, CopyKind kind, StreamId stream, bool async) {
@@ -240,7 +250,8 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
   }
   for (std::uint64_t z = 0; z < box.depth; ++z)
     for (std::uint64_t y = 0; y < box.height; ++y)
-      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch, box.width);
+      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch,
+                   box.width);
   if (kind != CopyKind::device_to_host) m.invalidate(to_address, *to_extent);
   m.charge(box.width * box.height * box.depth, kind, stream, async);
   return true;
@@ -288,6 +299,7 @@ ModuleId Gpu::load_module(std::string name, std::string ptx) {
     if (f.is_entry) slot.entries.emplace(f.name, static_cast<std::uint32_t>(i));
   }
   impl_->modules.push_back(std::move(slot));
+  impl_->peak_bytes = std::max(impl_->peak_bytes, impl_->memory.used());
   return static_cast<ModuleId>(impl_->modules.size() - 1);
 }
 
@@ -298,8 +310,12 @@ void Gpu::unload_module(ModuleId module) {
   slot.module.reset();
 }
 
-const ptx::Module& Gpu::module(ModuleId module) const { return *impl_->slot(module).module; }
-exec::LoadedModule& Gpu::loaded(ModuleId module) { return *impl_->slot(module).loaded; }
+const ptx::Module& Gpu::module(ModuleId module) const {
+  return *impl_->slot(module).module;
+}
+exec::LoadedModule& Gpu::loaded(ModuleId module) {
+  return *impl_->slot(module).loaded;
+}
 
 std::optional<Kernel> Gpu::find_kernel(ModuleId module, std::string_view name) const {
   const auto& entries = impl_->slot(module).entries;
@@ -318,7 +334,8 @@ std::optional<Symbol> Gpu::find_symbol(ModuleId module, std::string_view name) c
 
 std::uint64_t Gpu::create_texture(const exec::Texture& texture) {
   auto& table = impl_->textures;
-  const auto free = std::find_if(table.begin(), table.end(), [](const exec::Texture& t) { return t.address == 0; });
+  const auto free =
+      std::find_if(table.begin(), table.end(), [](const exec::Texture& t) { return t.address == 0; });
   if (free != table.end()) {
     *free = texture;
     return static_cast<std::uint64_t>(free - table.begin()) + 1;
@@ -345,12 +362,14 @@ result::KernelResult Gpu::Impl::run_functional(const exec::Launch& launch, const
   const device::Occupancy fit =
       device::occupancy(device, launch.threads_per_block(), registers_of(function), launch.shared_bytes());
   if (fit.blocks_per_sm == 0)
-    throw Error(ExitCode::bad_input, "launch-resources",
-                "kernel '" + function.name + "': one block needs " + std::to_string(launch.threads_per_block()) +
-                    " threads, " + std::to_string(registers_of(function)) + " registers a thread and " +
-                    std::to_string(launch.shared_bytes()) + " bytes of shared memory, more than an SM of " + device.name +
-                    " has (" + std::string(device::name_of(fit.limit)) + ")",
-                "use smaller blocks, less shared memory, or another --gpu");
+    throw Error(
+        ExitCode::bad_input, "launch-resources",
+        fmt::format(
+            "kernel '{}': one block needs {} threads, {} registers a thread and {} bytes of shared memory, "
+            "more than an SM of {} has ({})",
+            function.name, launch.threads_per_block(), registers_of(function), launch.shared_bytes(),
+            device.name, device::name_of(fit.limit)),
+        "use smaller blocks, less shared memory, or another --gpu");
   exec::FunctionalOptions functional;
   functional.max_warp_instructions = options.max_warp_instructions;
   functional.interrupt = options.interrupt;
@@ -369,8 +388,8 @@ void Gpu::Impl::keep(result::KernelResult&& result) {
     kernels.push_back(std::move(result));
     return;
   }
-  const auto same =
-      std::find_if(merged.begin(), merged.end(), [&](const result::KernelResult& k) { return k.name == result.name; });
+  const auto same = std::find_if(merged.begin(), merged.end(),
+                                 [&](const result::KernelResult& k) { return k.name == result.name; });
   if (same == merged.end()) {
     merged.push_back(std::move(result));
     return;
@@ -415,37 +434,61 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
   result.shared_bytes = launch.shared_bytes();
   result.registers = m.registers_of(function);
-  const double duration = result.metrics.get("gpu.time").value_or(0);
-  m.timeline.submit(stream, Engine::compute, duration, m.device.host.launch_overhead_ns, false);
+  // gpu.time has the launch overhead in it; on the timeline that part is the host's, so that launches
+  // pipeline.
+  const double overhead =
+      result.metrics.get("gpu.launch_overhead").value_or(m.device.host.launch_overhead_ns);
+  const double duration = std::max(0.0, result.metrics.get("gpu.time").value_or(overhead) - overhead);
+  m.timeline.submit(stream, Engine::compute, duration, overhead, false);
   m.keep(std::move(result));
 }
 
 // ---- streams and events
 
-StreamId Gpu::create_stream(bool non_blocking) { return impl_->timeline.create_stream(non_blocking); }
-bool Gpu::destroy_stream(StreamId stream) { return impl_->timeline.destroy_stream(stream); }
-bool Gpu::has_stream(StreamId stream) const { return impl_->timeline.has_stream(stream); }
-bool Gpu::idle(StreamId stream) const { return impl_->timeline.idle(stream); }
-void Gpu::synchronize() { impl_->timeline.synchronize(); }
-void Gpu::synchronize(StreamId stream) { impl_->timeline.synchronize(stream); }
-EventId Gpu::create_event() { return impl_->timeline.create_event(); }
-bool Gpu::destroy_event(EventId event) { return impl_->timeline.destroy_event(event); }
-bool Gpu::has_event(EventId event) const { return impl_->timeline.has_event(event); }
-void Gpu::record_event(EventId event, StreamId stream) { impl_->timeline.record(event, stream); }
-void Gpu::wait_host(EventId event) { impl_->timeline.synchronize_event(event); }
-void Gpu::wait_event(StreamId stream, EventId event) { impl_->timeline.wait(stream, event); }
-std::optional<double> Gpu::event_time_ns(EventId event) const { return impl_->timeline.event_time(event); }
-double Gpu::now_ns() const { return impl_->timeline.now_ns(); }
+StreamId Gpu::create_stream(bool non_blocking) {
+  return impl_->timeline.create_stream(non_blocking);
+}
+bool Gpu::destroy_stream(StreamId stream) {
+  return impl_->timeline.destroy_stream(stream);
+}
+bool Gpu::has_stream(StreamId stream) const {
+  return impl_->timeline.has_stream(stream);
+}
+bool Gpu::idle(StreamId stream) const {
+  return impl_->timeline.idle(stream);
+}
+void Gpu::synchronize() {
+  impl_->timeline.synchronize();
+}
+void Gpu::synchronize(StreamId stream) {
+  impl_->timeline.synchronize(stream);
+}
+EventId Gpu::create_event() {
+  return impl_->timeline.create_event();
+}
+bool Gpu::destroy_event(EventId event) {
+  return impl_->timeline.destroy_event(event);
+}
+bool Gpu::has_event(EventId event) const {
+  return impl_->timeline.has_event(event);
+}
+void Gpu::record_event(EventId event, StreamId stream) {
+  impl_->timeline.record(event, stream);
+}
+void Gpu::wait_host(EventId event) {
+  impl_->timeline.synchronize_event(event);
+}
+void Gpu::wait_event(StreamId stream, EventId event) {
+  impl_->timeline.wait(stream, event);
+}
+std::optional<double> Gpu::event_time_ns(EventId event) const {
+  return impl_->timeline.event_time(event);
+}
+double Gpu::now_ns() const {
+  return impl_->timeline.now_ns();
+}
 
 // ---- results
-
-void Gpu::Impl::add_copy(result::Metrics& total, const char* prefix, const CopyTotals& c) const {
-  if (c.count == 0) return;
-  const std::string name = prefix;
-  total.set(name + ".count", c.count);
-  total.set(name + ".bytes", c.bytes);
-  total.set(name + ".time", c.time_ns);
-}
 
 result::Result Gpu::result() const {
   const Impl& m = *impl_;
@@ -455,12 +498,15 @@ result::Result Gpu::result() const {
   out.kernels = m.kernels;
   out.kernels.insert(out.kernels.end(), m.merged.begin(), m.merged.end());
   out.total = result::combine(out.kernels);
-  out.total.set("gpu.launches", m.launches);
-  m.add_copy(out.total, "copy.h2d", m.copies[0]);
-  m.add_copy(out.total, "copy.d2h", m.copies[1]);
-  m.add_copy(out.total, "copy.d2d", m.copies[2]);
-  m.add_copy(out.total, "copy.fill", m.fills);
-  if (m.timing && m.timeline.span_ns() > 0) out.total.set("gpu.span", m.timeline.span_ns());
+  if (m.timing) out.total.set("program.time", m.timeline.span_ns());
+  out.total.set("program.kernels", m.launches);
+  out.total.set("copy.time", m.copy_time_ns);
+  out.total.set("copy.count", m.copy_count);
+  out.total.set("copy.h2d.bytes", m.copy_bytes[0]);
+  out.total.set("copy.d2h.bytes", m.copy_bytes[1]);
+  out.total.set("copy.d2d.bytes", m.copy_bytes[2]);
+  out.total.set("copy.fill.bytes", m.fill_bytes);
+  out.total.set("memory.allocated.peak", m.peak_bytes);
   out.total.set("host.wall_time", seconds_since(m.start));
   if (m.launch_wall_seconds > 0 && m.wall_instructions > 0)
     out.total.set("host.rate.warp_instructions", m.wall_instructions / m.launch_wall_seconds);

@@ -13,7 +13,7 @@ constexpr std::uint64_t unknown = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t number_in(const char* path) {
   std::ifstream in(path);
   std::uint64_t value = 0;
-  return in >> value ? value : unknown;   // "max" is not a number: unlimited
+  return in >> value ? value : unknown;  // "max" is not a number: unlimited
 }
 
 std::uint64_t available_on_host() {

@@ -14,7 +14,8 @@ bool Timeline::destroy_stream(Stream stream) {
   const auto it = streams_.find(stream);
   if (it == streams_.end()) return false;
   destroyed_end_ = std::max(destroyed_end_, it->second.end_ns);
-  if (!it->second.non_blocking) destroyed_blocking_end_ = std::max(destroyed_blocking_end_, it->second.end_ns);
+  if (!it->second.non_blocking)
+    destroyed_blocking_end_ = std::max(destroyed_blocking_end_, it->second.end_ns);
   streams_.erase(it);
   return true;
 }
@@ -30,7 +31,8 @@ double Timeline::ready_time(Stream stream) const {
   return ready;
 }
 
-Timeline::Span Timeline::submit(Stream stream, Engine engine, double duration_ns, double host_ns, bool blocking) {
+Timeline::Span Timeline::submit(Stream stream, Engine engine, double duration_ns, double host_ns,
+                                bool blocking) {
   double& engine_free = engine_free_[static_cast<std::size_t>(engine)];
   now_ += host_ns;
   Span span;
@@ -50,9 +52,13 @@ void Timeline::synchronize() {
   for (const auto& [id, s] : streams_) now_ = std::max(now_, s.end_ns);
 }
 
-void Timeline::synchronize(Stream stream) { now_ = std::max(now_, ready_time(stream)); }
+void Timeline::synchronize(Stream stream) {
+  now_ = std::max(now_, ready_time(stream));
+}
 
-bool Timeline::idle(Stream stream) const { return ready_time(stream) <= now_; }
+bool Timeline::idle(Stream stream) const {
+  return ready_time(stream) <= now_;
+}
 
 Timeline::Event Timeline::create_event() {
   const Event id = next_event_++;
@@ -60,10 +66,14 @@ Timeline::Event Timeline::create_event() {
   return id;
 }
 
-bool Timeline::destroy_event(Event event) { return events_.erase(event) != 0; }
+bool Timeline::destroy_event(Event event) {
+  return events_.erase(event) != 0;
+}
 
 // An event completes when everything before it on its stream has; on an idle stream that is now.
-void Timeline::record(Event event, Stream stream) { events_.at(event) = std::max(now_, ready_time(stream)); }
+void Timeline::record(Event event, Stream stream) {
+  events_.at(event) = std::max(now_, ready_time(stream));
+}
 
 void Timeline::wait(Stream stream, Event event) {
   const std::optional<double>& time = events_.at(event);

@@ -1,10 +1,10 @@
 // Simulated time of a host and one device: when each operation of a stream starts and ends.
 //
-// Modelled: a host clock; streams that run their operations in order; the legacy default stream (0), which waits
-// for all blocking streams and makes them wait for it; three engines that take one operation at a time (kernels,
-// copies to the device, copies from it); events; calls that block the host.
-// Deviates: kernels never overlap each other (D-GPU-1); device-to-device copies and fills use the kernel engine
-// (D-GPU-2); the host's own work between calls takes no simulated time (D-GPU-3).
+// Modelled: a host clock; streams that run their operations in order; the legacy default stream (0), which
+// waits for all blocking streams and makes them wait for it; three engines that take one operation at a time
+// (kernels, copies to the device, copies from it); events; calls that block the host. Deviates: kernels never
+// overlap each other (D-GPU-1); device-to-device copies and fills use the kernel engine (D-GPU-2); the host's
+// own work between calls takes no simulated time (D-GPU-3).
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class Timeline {
   bool destroy_stream(Stream stream);  // false: unknown, or the default stream
   bool has_stream(Stream stream) const { return stream == 0 || streams_.contains(stream); }
 
-  // Puts an operation on a stream. The host spends host_ns in the call; the operation cannot begin before that. A
-  // blocking call ends on the host when the operation does.
+  // Puts an operation on a stream. The host spends host_ns in the call; the operation cannot begin before
+  // that. A blocking call ends on the host when the operation does.
   Span submit(Stream stream, Engine engine, double duration_ns, double host_ns, bool blocking);
 
   void synchronize();
