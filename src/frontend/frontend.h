@@ -28,7 +28,9 @@ struct BuildRequest {
 };
 struct BuildResult {
   std::filesystem::path executable;
-  bool from_cache = false;
+  bool from_cache = false;                 // nothing was compiled
+  std::vector<std::string> notes;          // options that were accepted without effect, one sentence each
+  std::vector<std::string> commands;       // what was run, if asked to be verbose
 };
 // Compiles and links. Throws Error: usage for bad flags, unavailable (exit 7) with the package to install if clang 19 is missing,
 // bad_input if the compiler refuses (its messages go to stderr untouched).

@@ -1,0 +1,41 @@
+// Function and variable qualifiers of CUDA C++ for clang and, without device code, for any host compiler.
+#pragma once
+
+#ifdef __CUDA__
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+// clang's "managed" attribute is for HIP only: managed variables are refused by the compiler with this name in the message.
+#define __managed__ __attribute__((managed))
+#define __grid_constant__ __attribute__((grid_constant))
+#define __cluster_dims__(...) __attribute__((cluster_dims_unsupported_by_simtlab))
+#else
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+#define __grid_constant__
+#endif
+
+#ifndef __forceinline__
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#endif
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __thread__ __thread
+#define __device_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define __cudart_builtin__
+#define __CUDA_DEPRECATED__
+#define CUDARTAPI
+#define CUDARTAPI_CDECL
+#define CUDART_CB
+#define CUDAAPI
+#define CUDA_CB

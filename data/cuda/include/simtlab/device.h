@@ -1,0 +1,78 @@
+// Device side of CUDA C++ for clang: built-in variables, intrinsics, mathematical functions, atomics, textures, printf.
+#pragma once
+
+#include <new>
+
+typedef unsigned int cuuint32_t;
+typedef unsigned long long cuuint64_t;
+
+// clang's wrappers choose by toolkit version. Below 9.2 they send the SIMD-in-a-word functions to the device library, which
+// then compute with plain integer operations instead of the video instructions that GPUs since Maxwell only emulate.
+#pragma push_macro("CUDA_VERSION")
+#undef CUDA_VERSION
+#define CUDA_VERSION 9010
+#include <__clang_cuda_builtin_vars.h>
+#include <__clang_cuda_libdevice_declares.h>
+#include <__clang_cuda_device_functions.h>
+#include <__clang_cuda_math.h>
+#undef CUDA_VERSION
+#define CUDA_VERSION 12000
+
+extern "C" {
+// System calls of the device: the simulator executes them.
+__device__ int vprintf(const char*, const char*);
+__device__ void free(void*) __attribute__((nothrow));
+__device__ void* malloc(size_t) __attribute__((nothrow)) __attribute__((malloc));
+__device__ void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t char_size);
+__device__ static inline void __assert_fail(const char* message, const char* file, unsigned line, const char* function) {
+  __assertfail(message, file, line, function, sizeof(char));
+}
+__device__ int printf(const char*, ...);
+}
+namespace std {
+__device__ static inline void free(void* p) { ::free(p); }
+__device__ static inline void* malloc(size_t size) { return ::malloc(size); }
+}  // namespace std
+
+__device__ inline __cuda_builtin_threadIdx_t::operator dim3() const { return dim3(x, y, z); }
+__device__ inline __cuda_builtin_threadIdx_t::operator uint3() const { return make_uint3(x, y, z); }
+__device__ inline __cuda_builtin_blockIdx_t::operator dim3() const { return dim3(x, y, z); }
+__device__ inline __cuda_builtin_blockIdx_t::operator uint3() const { return make_uint3(x, y, z); }
+__device__ inline __cuda_builtin_blockDim_t::operator dim3() const { return dim3(x, y, z); }
+__device__ inline __cuda_builtin_blockDim_t::operator uint3() const { return make_uint3(x, y, z); }
+__device__ inline __cuda_builtin_gridDim_t::operator dim3() const { return dim3(x, y, z); }
+__device__ inline __cuda_builtin_gridDim_t::operator uint3() const { return make_uint3(x, y, z); }
+
+// Address spaces: clang's sm_90 wrappers call these.
+static __device__ __forceinline__ __attribute__((const)) unsigned int __isGlobal(const void* p) { return __nvvm_isspacep_global(p); }
+static __device__ __forceinline__ __attribute__((const)) unsigned int __isShared(const void* p) { return __nvvm_isspacep_shared(p); }
+static __device__ __forceinline__ __attribute__((const)) unsigned int __isConstant(const void* p) { return __nvvm_isspacep_const(p); }
+static __device__ __forceinline__ __attribute__((const)) unsigned int __isLocal(const void* p) { return __nvvm_isspacep_local(p); }
+static __device__ __forceinline__ size_t __cvta_generic_to_shared(const void* p) {
+  return (size_t)(void __attribute__((address_space(3)))*)p;
+}
+static __device__ __forceinline__ size_t __cvta_generic_to_global(const void* p) {
+  return (size_t)(void __attribute__((address_space(1)))*)p;
+}
+static __device__ __forceinline__ size_t __cvta_generic_to_local(const void* p) {
+  return (size_t)(void __attribute__((address_space(5)))*)p;
+}
+static __device__ __forceinline__ size_t __cvta_generic_to_constant(const void* p) {
+  return (size_t)(void __attribute__((address_space(4)))*)p;
+}
+static __device__ __forceinline__ void* __cvta_shared_to_generic(size_t p) {
+  return (void*)(void __attribute__((address_space(3)))*)p;
+}
+static __device__ __forceinline__ void* __cvta_global_to_generic(size_t p) {
+  return (void*)(void __attribute__((address_space(1)))*)p;
+}
+
+#include <__clang_cuda_cmath.h>
+#include <__clang_cuda_intrinsics.h>
+#include <__clang_cuda_complex_builtins.h>
+#pragma pop_macro("CUDA_VERSION")
+
+#include "math_overloads.h"
+#include "atomics.h"
+#include "device_intrinsics.h"
+#include "texture_functions.h"

@@ -1,0 +1,299 @@
+// CUDA C++ to an executable: device half to PTX, host half with the PTX embedded, link with simtlab's libcudart.
+//
+// Deviation from nvcc: one architecture is embedded as plain PTX text; several are embedded one after another in the
+// container that fat binaries use, and the runtime picks. Line information is always on: it changes no instruction.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "frontend/build_cache.h"
+#include "frontend/frontend.h"
+#include "frontend/launch_syntax.h"
+#include "frontend/nvcc_options.h"
+#include "frontend/process.h"
+#include "frontend/ptx_image.h"
+#include "frontend/toolchain.h"
+
+namespace simtlab::frontend {
+namespace {
+
+namespace fs = std::filesystem;
+using Command = std::vector<std::string>;
+constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30;
+// Part of every key: raise it when the commands below change in a way that the flags do not show.
+constexpr const char* kCacheVersion = "simtlab-build-1";
+
+void append(Command& c, const Command& more) { c.insert(c.end(), more.begin(), more.end()); }
+
+class Builder {
+ public:
+  explicit Builder(const BuildRequest& request)
+      : request_(request),
+        options_(parse_nvcc_options(request.arguments)),
+        cache_(request.cache.empty() ? default_cache() : request.cache),
+        tools_(find_toolchain(cache_.folder())),
+        scratch_(cache_.folder()) {
+    if (!request.output.empty()) options_.output = request.output.string();
+    result_.notes = options_.notes;
+    result_.from_cache = true;
+    if (options_.openmp)
+      result_.notes.push_back("-fopenmp: OpenMP pragmas of files that clang compiles run on one thread; .c and .cpp files go to g++");
+  }
+
+  BuildResult run() {
+    if (!options_.compile_only && !options_.ptx_only && tools_.library.empty())
+      throw Error(ExitCode::unavailable, "libcudart-missing", "simtlab's libcudart.so.12 is not beside the program",
+                  "build the target simtlab_programs, or set SIMTLAB_LIBRARY_DIR");
+    std::vector<fs::path> objects;
+    for (const SourceFile& s : options_.inputs) {
+      if (s.language == Language::link) continue;
+      if (options_.ptx_only && s.language != Language::cuda) continue;
+      const fs::path product = compile(s);
+      if (options_.compile_only || options_.ptx_only) {
+        const fs::path plain = fs::path(s.path).filename().replace_extension(options_.ptx_only ? ".ptx" : ".o");
+        deliver(product, options_.output.empty() ? plain : fs::path(options_.output), false);
+      } else {
+        objects.push_back(product);
+      }
+    }
+    if (!options_.compile_only && !options_.ptx_only) link(objects);
+    return result_;
+  }
+
+ private:
+  std::string key_of(const std::string& kind, const Command& words) const {
+    std::string text = std::string(kCacheVersion) + "\n" + kind + "\n" + tools_.version + "\n";
+    for (const std::string& w : words) text += std::to_string(w.size()) + ":" + w + "\n";
+    return hash_bytes(text);
+  }
+
+  ProcessResult execute(const Command& c) {
+    if (request_.verbose) {
+      std::string line;
+      for (const std::string& w : c) line += (line.empty() ? "" : " ") + w;
+      result_.commands.push_back(line);
+    }
+    result_.from_cache = false;
+    return run_process(c);
+  }
+
+  [[noreturn]] static void refused(const std::string& path, const std::string& what) {
+    throw Error(ExitCode::bad_input, "compile-failed", what + " of " + path + " failed: the compiler's messages are above");
+  }
+
+  // Flags that clang needs to compile CUDA without NVIDIA's toolkit.
+  Command cuda_base() const {
+    return {tools_.clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
+            "-target-sdk-version=11.8", "-isystem", tools_.include.string(), "-include", "cuda_runtime.h",
+            "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-unused-command-line-argument"};
+  }
+
+  Command host_flags() const {
+    Command c{options_.optimisation, "-ffp-contract=off"};
+    if (options_.debug || options_.device_debug) c.push_back("-g");
+    if (options_.quiet) c.push_back("-w");
+    if (options_.shared) c.push_back("-fPIC");
+    append(c, options_.host);
+    return c;
+  }
+
+  Command device_flags() const {
+    Command c{options_.device_debug ? "-O0" : "-O2", "-gline-directives-only", "-w"};
+    c.push_back(options_.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
+    if (options_.flush_denormals) c.push_back("-fgpu-flush-denormals-to-zero");
+    if (options_.fast_math) c.push_back("-fgpu-approx-transcendentals");
+    // The back end's own switches: 0 approximate, 1 full range, 2 IEEE.
+    if (!options_.precise_division) append(c, {"-mllvm", options_.fast_math ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
+    if (!options_.precise_sqrt) append(c, {"-mllvm", "-nvptx-prec-sqrtf32=0"});
+    return c;
+  }
+
+  // Everything that decides the product besides the contents of files.
+  Command identity(const SourceFile& s) const {
+    Command c{fs::absolute(s.path).lexically_normal().string(), fs::current_path().string(), tools_.clang,
+              hash_file(tools_.devmath), tools_.include.string(), std::to_string(options_.max_registers),
+              options_.openmp ? "openmp" : "", options_.ptx_only ? "ptx" : "object"};
+    append(c, options_.common);
+    append(c, host_flags());
+    append(c, device_flags());
+    append(c, options_.architectures);
+    return c;
+  }
+
+  fs::path compile(const SourceFile& s) {
+    const std::string key = key_of(s.language == Language::cuda ? "cuda" : s.language == Language::cxx ? "c++" : "c", identity(s));
+    if (const auto hit = cache_.find(key)) return *hit;
+    std::vector<fs::path> read;
+    const fs::path product = s.language == Language::cuda ? compile_cuda(s, read) : compile_host(s, read);
+    return cache_.store(key, product, read);
+  }
+
+  void note_dependencies(const fs::path& file, std::vector<fs::path>& read) const {
+    for (fs::path& f : read_dependencies(read_file(file, kLargestPtx, "dependency file"))) read.push_back(fs::absolute(f));
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+  }
+
+  // Files whose launches have blanks in their brackets are shown to clang in a rewritten form under their own names.
+  Command overlay(const SourceFile& s) {
+    std::vector<fs::path> folders;
+    for (std::size_t i = 0; i + 1 < options_.common.size(); ++i)
+      if (options_.common[i] == "-I" || options_.common[i] == "-iquote") folders.emplace_back(options_.common[i + 1]);
+    const std::vector<RewrittenFile> files = rewrite_launches(s.path, folders);
+    if (files.empty()) return {};
+    const auto quoted = [](const std::string& text) {
+      std::string q = "\"";
+      for (const char c : text) {
+        if (c == '"' || c == '\\') q += '\\';
+        q += c;
+      }
+      return q + "\"";
+    };
+    std::string yaml;
+    yaml += "{\"version\": 0, \"case-sensitive\": \"true\", \"use-external-names\": \"false\", \"roots\": [";
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const fs::path copy = scratch_ / fmt::format("rewritten-{}.txt", i);
+      write_file_atomically(copy, files[i].text);
+      yaml += fmt::format("{}\n{{\"type\": \"file\", \"name\": {}, \"external-contents\": {}}}", i ? "," : "",
+                          quoted(files[i].original.string()), quoted(copy.string()));
+    }
+    const fs::path file = scratch_ / "overlay.yaml";
+    write_file_atomically(file, yaml + "\n]}\n");
+    return {"-ivfsoverlay", file.string()};
+  }
+
+  fs::path compile_cuda(const SourceFile& s, std::vector<fs::path>& read) {
+    const std::string source = fs::absolute(s.path).lexically_normal().string();
+    const Command rewritten = overlay(s);
+    std::vector<PtxImage> images;
+    for (const std::string& architecture : options_.architectures) {
+      const fs::path ptx = scratch_ / (architecture + ".ptx");
+      Command c = cuda_base();
+      append(c, {"--cuda-device-only", "--cuda-gpu-arch=" + architecture, "--cuda-feature=+ptx78"});
+      append(c, device_flags());
+      append(c, options_.common);
+      append(c, rewritten);
+      append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
+      append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
+      if (execute(c).status != 0) refused(s.path, "device compilation (" + architecture + ")");
+      note_dependencies(scratch_ / "device.d", read);
+      std::string text = read_file(ptx, kLargestPtx, "PTX");
+      if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
+      images.push_back({architecture, std::move(text)});
+    }
+    if (options_.ptx_only) {
+      const fs::path out = scratch_ / "device.ptx";
+      write_file_atomically(out, images.front().text);
+      return out;
+    }
+    const fs::path image = scratch_ / "image.bin";
+    write_file_atomically(image, make_image(images));
+    const fs::path object = scratch_ / "host.o";
+    Command c = cuda_base();
+    append(c, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", image.string()});
+    append(c, host_flags());
+    if (options_.openmp) append(c, openmp_headers());
+    append(c, options_.common);
+    append(c, rewritten);
+    append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", source, "-o", object.string()});
+    if (execute(c).status != 0) refused(s.path, "host compilation");
+    note_dependencies(scratch_ / "host.d", read);
+    return object;
+  }
+
+  // gcc's omp.h, as the last place to look: clang's own OpenMP runtime is a separate package.
+  static Command openmp_headers() {
+    Command c{"-fopenmp=libgomp"};
+    const std::string gcc = find_program("gcc");
+    if (gcc.empty()) return c;
+    std::string folder = run_process({gcc, "-print-file-name=include"}, true).output;
+    while (!folder.empty() && folder.back() == '\n') folder.pop_back();
+    append(c, {"-idirafter", folder});
+    return c;
+  }
+
+  fs::path compile_host(const SourceFile& s, std::vector<fs::path>& read) {
+    const bool cxx = s.language == Language::cxx;
+    const std::string gcc = options_.openmp ? find_program(cxx ? "g++" : "gcc") : std::string();
+    const fs::path object = scratch_ / "host.o";
+    Command c{gcc.empty() ? tools_.clang : gcc, "-x", cxx ? "c++" : "c", "-isystem", tools_.include.string()};
+    append(c, host_flags());
+    if (options_.openmp) append(c, gcc.empty() ? openmp_headers() : Command{"-fopenmp"});
+    for (const std::string& w : options_.common)
+      if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);   // -std=c++NN means nothing for C
+    append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", fs::absolute(s.path).lexically_normal().string(), "-o",
+               object.string()});
+    if (execute(c).status != 0) refused(s.path, "compilation");
+    note_dependencies(scratch_ / "host.d", read);
+    return object;
+  }
+
+  void link(const std::vector<fs::path>& objects) {
+    const fs::path output = options_.output.empty() ? fs::path("a.out") : fs::path(options_.output);
+    Command words = options_.link;
+    append(words, options_.host);
+    words.push_back(options_.shared ? "shared" : "executable");
+    words.push_back(options_.openmp ? "openmp" : "");
+    words.push_back(tools_.library.string());
+    words.push_back(fs::current_path().string());
+    std::vector<fs::path> read = objects;
+    bool known_libraries = true;
+    for (const std::string& w : options_.link) {
+      if (w[0] != '-') read.push_back(fs::absolute(w));
+      else known_libraries &= w == "-lm" || w == "-lpthread" || w == "-ldl" || w == "-lrt" || w == "-lstdc++";
+    }
+    for (const fs::path& o : objects) words.push_back(o.string());
+    const std::string key = key_of("link", words);
+    if (known_libraries)
+      if (const auto hit = cache_.find(key)) return deliver(*hit, output, true);
+    const fs::path product = scratch_ / "program.exe";
+    Command c{tools_.clang, "--driver-mode=g++"};
+    if (options_.shared) c.push_back("-shared");
+    append(c, options_.host);
+    for (const fs::path& o : objects) c.push_back(o.string());
+    append(c, options_.link);
+    append(c, {"-L" + tools_.library.string(), "-l:libcudart.so.12", "-Wl,-rpath," + tools_.library.string()});
+    if (options_.openmp) c.push_back("-lgomp");
+    append(c, {"-lm", "-o", product.string()});
+    if (execute(c).status != 0)
+      throw Error(ExitCode::bad_input, "link-failed", "linking " + output.string() + " failed: the linker's messages are above",
+                  "a missing C++ library comes with the Debian package g++");
+    deliver(cache_.store(key, product, read), output, true);
+  }
+
+  // Copies out of the cache so that the output appears in one step.
+  void deliver(const fs::path& product, const fs::path& output, bool executable) {
+    const fs::path temporary = output.string() + ".tmp" + std::to_string(getpid());
+    std::error_code ec;
+    if (fs::is_directory(output, ec))
+      throw Error(ExitCode::failure, "file-write", "cannot write " + output.string() + ": it is a folder");
+    fs::copy_file(product, temporary, fs::copy_options::overwrite_existing, ec);
+    if (!ec && executable)
+      fs::permissions(temporary, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add, ec);
+    if (!ec) fs::rename(temporary, output, ec);
+    if (ec) {
+      std::error_code ignored;
+      fs::remove(temporary, ignored);
+      throw Error(ExitCode::failure, "file-write", "cannot write " + output.string() + ": " + ec.message());
+    }
+    result_.executable = output;
+  }
+
+  const BuildRequest& request_;
+  NvccOptions options_;
+  BuildCache cache_;
+  Toolchain tools_;
+  ScratchFolder scratch_;
+  BuildResult result_;
+};
+
+}  // namespace
+
+BuildResult build(const BuildRequest& request) { return Builder(request).run(); }
+
+}  // namespace simtlab::frontend

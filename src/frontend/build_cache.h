@@ -1,0 +1,46 @@
+// Cache of compiler outputs, keyed by content: flags, compiler, and every file the compiler read.
+//
+// An entry is a manifest (the files read, with their hashes, and the name of the product) and the product, named by its own
+// content. Both are put in place by rename, so that readers and writers in several processes never see half of one; a
+// manifest whose files have changed is simply replaced.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace simtlab::frontend {
+
+class BuildCache {
+ public:
+  explicit BuildCache(std::filesystem::path folder);
+
+  // The product stored under the key if every file it depended on is unchanged.
+  std::optional<std::filesystem::path> find(const std::string& key) const;
+  // Moves `product` into the cache and returns its new place. `read` lists the files that the compiler read.
+  std::filesystem::path store(const std::string& key, const std::filesystem::path& product,
+                              const std::vector<std::filesystem::path>& read) const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// A folder of its own inside `parent`, removed with everything in it at the end.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(const std::filesystem::path& parent);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The prerequisites in a make dependency file as clang writes it (`\ ` and `$$` escapes, continuation lines).
+std::vector<std::filesystem::path> read_dependencies(const std::string& text);
+
+}  // namespace simtlab::frontend
