@@ -1,0 +1,128 @@
+#include "device/consistency.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace simtlab::device {
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const Device& device) : d_(device) {}
+
+  std::vector<Contradiction> run() {
+    check_sm();
+    check_shared();
+    check_cache("l1", d_.l1, 1);
+    check_cache("constant", d_.constant, 1);
+    check_cache("l2", d_.l2, d_.l2_slices);
+    check_memory();
+    return std::move(found_);
+  }
+
+ private:
+  void require(bool holds, std::string key, std::string message, std::string hint) {
+    if (!holds) found_.push_back({std::move(key), std::move(message), std::move(hint)});
+  }
+
+  void check_sm() {
+    const Device::Sm& sm = d_.sm;
+    require(sm.max_threads == sm.max_warps * 32, "sm.max_warps",
+            fmt::format("{} warps are not {} threads", sm.max_warps, sm.max_threads),
+            "a warp has 32 threads");
+    require(sm.max_threads_per_block <= sm.max_threads, "sm.max_threads_per_block",
+            fmt::format("a block of {} threads does not fit an SM of {}", sm.max_threads_per_block,
+                        sm.max_threads),
+            "lower it to sm.max_threads");
+    require(sm.max_warps % sm.schedulers == 0, "sm.schedulers",
+            fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.schedulers),
+            "sm.max_warps must be a multiple of it");
+    require(sm.registers % sm.warp_allocation_granularity == 0, "sm.warp_allocation_granularity",
+            fmt::format("{} registers cannot be divided into {} parts", sm.registers,
+                        sm.warp_allocation_granularity),
+            "sm.registers must be a multiple of it");
+    require(sm.register_allocation_unit <= sm.registers, "sm.register_allocation_unit",
+            "one allocation unit is more than the SM has", "lower it; 256 on most GPUs");
+  }
+
+  void check_shared() {
+    const Device::Sm& sm = d_.sm;
+    require(sm.shared_bytes_per_block <= sm.shared_bytes_per_block_optin, "sm.shared_bytes_per_block_optin",
+            "is less than sm.shared_bytes_per_block", "opting in never gives less");
+    require(sm.shared_bytes_per_block_optin + sm.shared_reserved_per_block <= sm.shared_bytes,
+            "sm.shared_bytes", "is less than one block may have, with what the system reserves",
+            "raise it or lower sm.shared_bytes_per_block_optin");
+    require(d_.l1_unified_bytes == 0 || sm.shared_bytes <= d_.l1_unified_bytes, "l1.unified_bytes",
+            "is less than the shared memory that it contains", "raise it or lower sm.shared_bytes");
+    require(d_.l1_unified_bytes == 0 || d_.l1.bytes <= d_.l1_unified_bytes, "l1.bytes",
+            "is more than the storage that L1 shares with shared memory", "lower it to l1.unified_bytes");
+  }
+
+  // Sets need not be a power of two (H100's L2 has 50 MiB), but they must be whole.
+  void check_cache(const std::string& key, const CacheParams& c, std::uint64_t parts) {
+    require(
+        c.line_bytes % c.sector_bytes == 0, key + ".sector_bytes",
+        fmt::format("a line of {} bytes has no whole number of sectors of {}", c.line_bytes, c.sector_bytes),
+        "sectors divide the line");
+    require(c.line_bytes / std::max<std::uint32_t>(c.sector_bytes, 1) <= 32, key + ".sector_bytes",
+            "more than 32 sectors in a line", "use larger sectors");
+    require(std::uint64_t{c.mshr_merge} >= 1, key + ".mshr_merge", "must be at least 1", "");
+    const std::uint64_t set_bytes = std::uint64_t{c.line_bytes} * c.ways * parts;
+    require(c.bytes >= set_bytes && c.bytes % set_bytes == 0, key + ".bytes",
+            fmt::format("{} bytes are no whole number of sets ({} x {} bytes x {} ways)", c.bytes, parts,
+                        c.line_bytes, c.ways),
+            fmt::format("bytes must be a multiple of {}", set_bytes));
+  }
+
+  void check_memory() {
+    require(d_.l1.latency < d_.l2.latency, "l2.latency", "is not above l1.latency", "L2 lies behind L1");
+    require(d_.l2.latency < d_.dram.latency, "dram.latency", "is not above l2.latency",
+            "DRAM lies behind L2");
+    require(2 * d_.interconnect.latency < d_.l2.latency, "interconnect.latency",
+            "there and back takes longer than all of l2.latency", "it is part of l2.latency");
+    require(d_.l2.bytes_per_cycle * d_.sm_clock_hz >= d_.dram.bandwidth, "l2.bytes_per_cycle",
+            "L2 is slower than the memory behind it", "must be at least dram.bandwidth / sm.clock");
+    require(d_.dram.bandwidth_measured <= d_.dram.bandwidth, "dram.bandwidth_measured", "is above the peak",
+            "must not exceed dram.bandwidth");
+    require(d_.l2_slices % d_.dram.partitions == 0, "l2.slices",
+            fmt::format("{} slices cannot be divided among {} partitions", d_.l2_slices, d_.dram.partitions),
+            "must be a multiple of dram.partitions");
+    require(d_.dram.row_bytes % d_.dram.access_bytes == 0, "dram.row_bytes", "is no whole number of accesses",
+            "must be a multiple of dram.access_bytes");
+    require(d_.l2.line_bytes % d_.dram.access_bytes == 0, "dram.access_bytes", "does not divide a line of L2",
+            "32 or 64 bytes on most GPUs");
+    require(d_.l1.line_bytes % d_.l2.sector_bytes == 0 && d_.l1.sector_bytes % d_.l2.sector_bytes == 0,
+            "l2.sector_bytes", "does not divide a line and a sector of L1",
+            "an L1 miss asks L2 for whole sectors");
+  }
+
+  const Device& d_;
+  std::vector<Contradiction> found_;
+};
+
+double& latency_of(Device& device, std::string_view op_class) {
+  const auto found = std::find(op_class_names.begin(), op_class_names.end(), op_class);
+  SIMTLAB_ASSERT(found != op_class_names.end(), "an operation class was renamed");
+  return device.latency[static_cast<std::size_t>(found - op_class_names.begin())];
+}
+
+}  // namespace
+
+std::vector<Contradiction> contradictions(const Device& device) {
+  return Checker(device).run();
+}
+
+void derive(Device& device) {
+  latency_of(device, "control") = device.sm.branch_latency;
+  latency_of(device, "barrier") = device.sm.barrier_latency;
+  latency_of(device, "shared") = device.shared.latency;
+  latency_of(device, "constant") = device.constant.latency;
+  latency_of(device, "load") = device.l1.latency;
+  latency_of(device, "async_copy") = device.l1.latency;
+  latency_of(device, "store") = 0;  // nothing waits for a store
+}
+
+}  // namespace simtlab::device

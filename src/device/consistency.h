@@ -1,0 +1,24 @@
+// Rules between the parameters of one device: what no range of a single value can say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace simtlab::device {
+
+struct Contradiction {
+  std::string key;  // the parameter to point at
+  std::string message;
+  std::string hint;
+};
+
+// Every rule that the device breaks; empty for a sound one.
+std::vector<Contradiction> contradictions(const Device& device);
+
+// Fills the latencies of operation classes that have a parameter of their own elsewhere (sm.branch_latency,
+// sm.barrier_latency, shared.latency, constant.latency, l1.latency), so that a number exists once in a file.
+void derive(Device& device);
+
+}  // namespace simtlab::device

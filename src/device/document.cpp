@@ -1,0 +1,218 @@
+#include "device/document.h"
+
+#include <fmt/format.h>
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/files.h"
+
+namespace simtlab::device {
+namespace {
+
+constexpr std::uint64_t max_file_bytes = 256 * 1024;
+constexpr std::size_t max_diagnostics = 20;
+constexpr std::size_t max_line_bytes =
+    4096;  // bounds how deep dotted keys nest, which the TOML library does not
+constexpr std::size_t max_depth = 4;
+
+SourcePos position(const std::string& file, const toml::source_region& region) {
+  return {file, static_cast<std::uint32_t>(region.begin.line),
+          static_cast<std::uint32_t>(region.begin.column)};
+}
+
+std::string_view type_name(const toml::node& node) {
+  if (node.is_table()) return "a table";
+  if (node.is_array()) return "an array";
+  if (node.is_string()) return "text";
+  if (node.is_number()) return "a number";
+  if (node.is_boolean()) return "true or false";
+  return "a date or time";
+}
+
+// Numbers, text and booleans as text; nullopt for anything else.
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto* v = node.as_string()) return v->get();
+  if (const auto* v = node.as_integer()) return fmt::format("{}", v->get());
+  if (const auto* v = node.as_floating_point()) return fmt::format("{}", v->get());
+  if (const auto* v = node.as_boolean()) return v->get() ? "true" : "false";
+  return std::nullopt;
+}
+
+// Turns the tree into Document::nodes and collects what is wrong with its form.
+class Reader {
+ public:
+  Reader(Document& document, Form form) : document_(document), form_(form) {}
+
+  void read(const toml::table& root) {
+    for (const auto& [key, node] : root) {
+      const std::string name(key.str());
+      if (form_ == Form::annotated && read_header(name, node)) continue;
+      read_node(name, node);
+    }
+    std::stable_sort(document_.nodes.begin(), document_.nodes.end(), [](const Node& a, const Node& b) {
+      return std::pair(a.pos.line, a.pos.column) < std::pair(b.pos.line, b.pos.column);
+    });
+    resolve_sources();
+    if (!diagnostics_.empty()) throw Error(ExitCode::bad_input, "device-file", std::move(diagnostics_));
+  }
+
+ private:
+  void complain(const toml::node& node, std::string message, std::string hint) {
+    if (diagnostics_.size() >= max_diagnostics) return;
+    diagnostics_.push_back(
+        document_.diagnostic(position(document_.file, node.source()), std::move(message), std::move(hint)));
+  }
+
+  // What a device file says about itself. False: `name` is a parameter or a group of them.
+  bool read_header(const std::string& name, const toml::node& node) {
+    if (name == "inherits") {
+      document_.inherits_pos = position(document_.file, node.source());
+      if (const auto* text = node.as_string(); text != nullptr && !text->get().empty())
+        document_.inherits = text->get();
+      else
+        complain(node, "'inherits' needs the name of a device", "write for example: inherits = \"h100\"");
+      return true;
+    }
+    if (name == "aliases") {
+      const toml::array* names = node.as_array();
+      if (names == nullptr)
+        complain(node, "'aliases' needs a list of names", "write for example: aliases = [\"h100-sxm\"]");
+      for (std::size_t i = 0; names != nullptr && i < names->size(); ++i) {
+        if (const auto* text = (*names)[i].as_string())
+          document_.aliases.push_back(text->get());
+        else
+          complain((*names)[i], "an alias is a text", "write for example: aliases = [\"h100-sxm\"]");
+      }
+      return true;
+    }
+    if (name != "sources") return false;
+    const toml::table* table = node.as_table();
+    if (table == nullptr)
+      complain(node, "'sources' needs a table", "write for example: sources.guide = \"title, section\"");
+    for (auto it = table == nullptr ? toml::table::const_iterator{} : table->begin();
+         table != nullptr && it != table->end(); ++it) {
+      if (const auto* text = it->second.as_string())
+        sources_.emplace_back(std::string(it->first.str()), text->get());
+      else
+        complain(it->second, "a source is a text", "write for example: sources.guide = \"title, section\"");
+    }
+    return true;
+  }
+
+  void read_node(const std::string& key, const toml::node& node) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return read_plain(key, node);
+    if (form_ == Form::annotated && table->contains("value")) return read_annotated(key, *table);
+    if (static_cast<std::size_t>(std::count(key.begin(), key.end(), '.')) >= max_depth)
+      return complain(node, fmt::format("{}: nested too deeply", key), "keys look like sm.count");
+    for (const auto& [name, child] : *table)
+      read_node(fmt::format("{}.{}", key, std::string_view(name.str())), child);
+  }
+
+  void read_plain(const std::string& key, const toml::node& node) {
+    if (form_ == Form::annotated)
+      return complain(node, fmt::format("{}: a value needs a source", key),
+                      fmt::format("write: {} = {{ value = ..., source = \"...\" }}, or estimated = \"why\"",
+                                  key.substr(key.rfind('.') + 1)));
+    add(key, node, node, {}, false);
+  }
+
+  void read_annotated(const std::string& key, const toml::table& table) {
+    const toml::node* source = nullptr;
+    bool estimated = false;
+    for (const auto& [name, child] : table) {
+      const std::string_view word = name.str();
+      if (word == "value") continue;
+      if (word != "source" && word != "estimated") {
+        complain(child, fmt::format("{}: unknown word '{}'", key, word),
+                 "a value has 'value' and either 'source' or 'estimated'");
+      } else if (source != nullptr) {
+        complain(child, fmt::format("{}: both a source and an estimate", key), "keep one of the two");
+      } else {
+        source = &child;
+        estimated = word == "estimated";
+      }
+    }
+    if (source == nullptr)
+      return complain(table, fmt::format("{}: a value needs a source", key),
+                      "add source = \"...\", or estimated = \"why\" if no source gives it");
+    const auto* text = source->as_string();
+    if (text == nullptr || text->get().empty())
+      return complain(*source, fmt::format("{}: '{}' needs a text", key, estimated ? "estimated" : "source"),
+                      "say where the value is from, or why the estimate is reasonable");
+    add(key, *table.get("value"), table, text->get(), estimated);
+  }
+
+  void add(const std::string& key, const toml::node& value, const toml::node& where, std::string source,
+           bool estimated) {
+    std::optional<std::string> text = scalar_text(value);
+    if (!text)
+      return complain(value, fmt::format("{}: {} is no value", key, type_name(value)),
+                      "a value is a number, a text such as \"1.41 GHz\", true or false");
+    const SourcePos pos = position(document_.file, (value.source().begin.line != 0 ? value : where).source());
+    document_.nodes.push_back({key, std::move(*text), std::move(source), estimated, pos});
+  }
+
+  // source = "guide: table 3" with sources.guide = "CUDA guide" becomes "CUDA guide: table 3".
+  void resolve_sources() {
+    for (Node& node : document_.nodes) {
+      if (node.estimated) continue;
+      const std::size_t end = std::min(node.source.find(':'), node.source.size());
+      for (const auto& [name, title] : sources_)
+        if (node.source.compare(0, end, name) == 0) {
+          node.source = title + node.source.substr(end);
+          break;
+        }
+    }
+  }
+
+  Document& document_;
+  Form form_;
+  std::vector<std::pair<std::string, std::string>> sources_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+}  // namespace
+
+Diagnostic Document::diagnostic(const SourcePos& pos, std::string message, std::string hint) const {
+  Diagnostic d;
+  d.message = std::move(message);
+  d.pos = pos;
+  if (pos.line >= 1 && pos.line <= lines.size()) d.text = lines[pos.line - 1];
+  d.hint = std::move(hint);
+  return d;
+}
+
+Document parse_document(std::string_view text, const std::string& file, Form form) {
+  Document document;
+  document.file = file;
+  std::istringstream stream{std::string(text)};
+  for (std::string line; std::getline(stream, line);) {
+    document.lines.push_back(line);
+    if (line.size() <= max_line_bytes) continue;
+    const SourcePos pos{file, static_cast<std::uint32_t>(document.lines.size()), max_line_bytes};
+    throw Error(ExitCode::bad_input, "toml-syntax",
+                document.diagnostic(pos, fmt::format("a line of more than {} bytes", max_line_bytes),
+                                    "break the line; is it the right file?"));
+  }
+  try {
+    Reader(document, form).read(toml::parse(text, file));
+  } catch (const toml::parse_error& e) {
+    throw Error(ExitCode::bad_input, "toml-syntax",
+                document.diagnostic(position(file, e.source()), std::string(e.description()),
+                                    "the file must be TOML, see https://toml.io"));
+  }
+  return document;
+}
+
+Document read_document(const std::filesystem::path& path, Form form) {
+  const std::string_view what = form == Form::annotated ? "device file" : "configuration file";
+  return parse_document(read_file(path, max_file_bytes, what), path.string(), form);
+}
+
+}  // namespace simtlab::device

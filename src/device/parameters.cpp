@@ -1,0 +1,409 @@
+#include "device/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+
+namespace simtlab::device {
+namespace {
+
+constexpr double giga = 1e9;
+constexpr double tera = 1e12;
+constexpr double max_latency = 1e6;  // cycles; no hardware operation comes near
+constexpr std::uint32_t max_line_bytes = 4096;
+
+template <class Member>
+Parameter row(std::string key, Unit unit, double minimum, double maximum, Member member, std::string doc) {
+  return {std::move(key), unit,           minimum,
+          maximum,        std::move(doc), [member](Device& d) -> Field { return member(d); }};
+}
+
+// Rows of one cache. `what` names it in the sentences.
+void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::string& what,
+               const std::string& scope, CacheParams Device::*cache) {
+  const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member,
+                       std::string doc) {
+    rows.push_back(row(
+        key + "." + name, unit, minimum, maximum, [cache, member](Device& d) { return &(d.*cache.*member); },
+        std::move(doc)));
+  };
+  add("bytes", Unit::bytes, 0, tera, &CacheParams::bytes, fmt::format("Capacity of {}, {}", what, scope));
+  add("line_bytes", Unit::bytes, 16, max_line_bytes, &CacheParams::line_bytes,
+      fmt::format("Line of {}", what));
+  add("sector_bytes", Unit::bytes, 16, max_line_bytes, &CacheParams::sector_bytes,
+      fmt::format("Sector of {}: what a miss fetches; equal to the line where it has no sectors", what));
+  add("ways", Unit::none, 1, 65536, &CacheParams::ways, fmt::format("Associativity of {}", what));
+  add("latency", Unit::cycles, 1, max_latency, &CacheParams::latency,
+      fmt::format("Load to use on a hit in {}, in SM cycles", what));
+  add("bytes_per_cycle", Unit::bytes_per_cycle, 1, 1e6, &CacheParams::bytes_per_cycle,
+      fmt::format("Peak bandwidth of {}, {}, per SM cycle", what, scope));
+  add("mshr_entries", Unit::none, 1, 1e6, &CacheParams::mshr_entries,
+      fmt::format("Lines that may be outstanding in {}{}", what, key == "l2" ? ", per slice" : ""));
+  add("mshr_merge", Unit::none, 1, 1e6, &CacheParams::mshr_merge,
+      fmt::format("Requests that may wait for one outstanding line of {}", what));
+  add("write_policy", Unit::none, 0, 0, &CacheParams::write_policy,
+      fmt::format("What a store does in {}", what));
+  add("write_allocate", Unit::none, 0, 0, &CacheParams::write_allocate,
+      fmt::format("Whether a store that misses {} allocates the line", what));
+  add("replacement", Unit::none, 0, 0, &CacheParams::replacement, fmt::format("Which line {} evicts", what));
+  add("hashed_sets", Unit::none, 0, 0, &CacheParams::hashed_sets,
+      fmt::format("Whether the set index of {} is hashed from upper address bits", what));
+}
+
+// Operation classes whose latency is a parameter of its own; those of the others follow from other keys
+// (derive()).
+constexpr std::array<std::string_view, 7> classes_without_latency = {
+    "control", "barrier", "load", "store", "shared", "constant", "async_copy"};
+
+void add_operations(std::vector<Parameter>& rows) {
+  for (std::size_t i = 0; i < op_class_names.size(); ++i) {
+    const std::string name(op_class_names[i]);
+    if (std::find(classes_without_latency.begin(), classes_without_latency.end(), name) !=
+        classes_without_latency.end())
+      continue;
+    rows.push_back(row(
+        "latency." + name, Unit::cycles, 0, max_latency, [i](Device& d) { return &d.latency[i]; },
+        fmt::format("SM cycles from the issue of a {} operation to that of one that needs its result",
+                    name)));
+  }
+  for (std::size_t i = 0; i < op_class_names.size(); ++i)
+    rows.push_back(row(
+        "throughput." + std::string(op_class_names[i]), Unit::per_cycle, 1e-3, 4096,
+        [i](Device& d) { return &d.throughput[i]; },
+        fmt::format("Thread results of {} operations per SM and cycle", op_class_names[i])));
+}
+
+// sm.*, without operations and caches.
+void add_sm(std::vector<Parameter>& rows) {
+  const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member,
+                       const char* doc) {
+    rows.push_back(row(
+        std::string("sm.") + name, unit, minimum, maximum, [member](Device& d) { return &(d.sm.*member); },
+        doc));
+  };
+  using Sm = Device::Sm;
+  constexpr Unit none = Unit::none;
+  add("count", none, 1, 4096, &Sm::count, "Streaming multiprocessors of the GPU");
+  add("schedulers", none, 1, 16, &Sm::schedulers, "Warp schedulers of one SM");
+  add("issue_width", none, 1, 4, &Sm::issue_width,
+      "Instructions of one warp that a scheduler may issue in one cycle");
+  add("scheduler", none, 0, 0, &Sm::scheduler,
+      "Policy of the warp schedulers: loose round-robin or greedy-then-oldest");
+  add("max_threads", none, 32, 65536, &Sm::max_threads, "Resident threads of one SM");
+  add("max_warps", none, 1, 2048, &Sm::max_warps, "Resident warps of one SM");
+  add("max_blocks", none, 1, 1024, &Sm::max_blocks, "Resident blocks of one SM");
+  add("max_threads_per_block", none, 32, 65536, &Sm::max_threads_per_block,
+      "Threads that one block may have");
+  add("registers", none, 1024, 1 << 24, &Sm::registers, "32-bit registers of one SM");
+  add("register_allocation_unit", none, 1, 65536, &Sm::register_allocation_unit,
+      "Registers are handed out in multiples of this, to a warp or to a block");
+  add("max_registers_per_thread", none, 16, 4096, &Sm::max_registers_per_thread,
+      "Registers that one thread may use");
+  add("warp_allocation_granularity", none, 1, 64, &Sm::warp_allocation_granularity,
+      "Warps are counted in multiples of this when registers are handed out");
+  add("register_allocation_per_block", none, 0, 0, &Sm::register_allocation_per_block,
+      "Whether the register allocation unit applies to a block (compute capability 1.x) and not to a warp");
+  add("shared_bytes", Unit::bytes, 0, giga, &Sm::shared_bytes, "Most shared memory of one SM");
+  add("shared_bytes_per_block", Unit::bytes, 0, giga, &Sm::shared_bytes_per_block,
+      "Shared memory that a block gets without opting in to more");
+  add("shared_bytes_per_block_optin", Unit::bytes, 0, giga, &Sm::shared_bytes_per_block_optin,
+      "Shared memory that a block gets at most");
+  add("shared_allocation_unit", Unit::bytes, 1, 65536, &Sm::shared_allocation_unit,
+      "Shared memory is handed out in multiples of this");
+  add("shared_reserved_per_block", Unit::bytes, 0, 65536, &Sm::shared_reserved_per_block,
+      "Shared memory that the system takes for itself from every block");
+  add("barriers_per_block", none, 1, 64, &Sm::barriers_per_block, "Named barriers of a block");
+  add("branch_latency", Unit::cycles, 0, max_latency, &Sm::branch_latency,
+      "Cycles from the issue of a branch to the next issue of its warp");
+  add("barrier_latency", Unit::cycles, 0, max_latency, &Sm::barrier_latency,
+      "Cycles from the last arrival at a barrier to the next issue of a waiting warp");
+}
+
+void add_memory(std::vector<Parameter>& rows) {
+  constexpr Unit none = Unit::none;
+  const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
+                       const char* doc) { rows.push_back(row(key, unit, minimum, maximum, member, doc)); };
+  add(
+      "shared.latency", Unit::cycles, 1, max_latency, [](Device& d) { return &d.shared.latency; },
+      "Load to use of shared memory without bank conflicts, in SM cycles");
+  add(
+      "shared.banks", none, 1, 1024, [](Device& d) { return &d.shared.banks; }, "Banks of shared memory");
+  add(
+      "shared.bank_bytes", Unit::bytes, 1, 64, [](Device& d) { return &d.shared.bank_bytes; },
+      "Width of one bank of shared memory");
+  add_cache(rows, "l1", "the L1 data cache", "of one SM", &Device::l1);
+  add(
+      "l1.caches_global", none, 0, 0, [](Device& d) { return &d.l1_caches_global; },
+      "Whether ordinary global loads are kept in L1; false: they go to L2");
+  add(
+      "l1.unified_bytes", Unit::bytes, 0, giga, [](Device& d) { return &d.l1_unified_bytes; },
+      "Storage that L1 and shared memory divide: L1 has what shared memory leaves; 0: L1 has l1.bytes of its "
+      "own");
+  add_cache(rows, "constant", "the constant cache", "of one SM", &Device::constant);
+  add_cache(rows, "l2", "the L2 cache", "of the whole GPU", &Device::l2);
+  add(
+      "l2.slices", none, 1, 4096, [](Device& d) { return &d.l2_slices; },
+      "Slices that the L2 cache consists of");
+  add(
+      "interconnect.sm_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096,
+      [](Device& d) { return &d.interconnect.sm_bytes_per_cycle; },
+      "What one SM can receive from the network");
+  add(
+      "interconnect.sm_write_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096,
+      [](Device& d) { return &d.interconnect.sm_write_bytes_per_cycle; },
+      "What one SM can send into the network");
+  add(
+      "interconnect.latency", Unit::cycles, 1, max_latency, [](Device& d) { return &d.interconnect.latency; },
+      "One way between an SM and an L2 slice, part of l2.latency");
+  add(
+      "dram.technology", none, 0, 0, [](Device& d) { return &d.dram.technology; },
+      "Name of the memory technology");
+  add(
+      "dram.bytes", Unit::bytes, 1 << 20, 1e15, [](Device& d) { return &d.dram.bytes; }, "Device memory");
+  add(
+      "dram.partitions", none, 1, 4096, [](Device& d) { return &d.dram.partitions; },
+      "Memory partitions (channels) that addresses are spread over");
+  add(
+      "dram.latency", Unit::cycles, 1, max_latency, [](Device& d) { return &d.dram.latency; },
+      "Load to use of a miss in every cache on an idle GPU, in SM cycles");
+  add(
+      "dram.bandwidth", Unit::bytes_per_second, 1e6, 1e15, [](Device& d) { return &d.dram.bandwidth; },
+      "Peak of the memory interface");
+  add(
+      "dram.bandwidth_measured", Unit::bytes_per_second, 0, 1e15,
+      [](Device& d) { return &d.dram.bandwidth_measured; },
+      "What a large copy reaches, read plus written; 0: unknown");
+  rows.back().default_value = "0 B/s";
+  add(
+      "dram.access_bytes", Unit::bytes, 8, 1024, [](Device& d) { return &d.dram.access_bytes; },
+      "Smallest transfer of the memory");
+  add(
+      "dram.row_miss_penalty", none, 0, 100, [](Device& d) { return &d.dram.row_miss_penalty; },
+      "Extra time on the data bus of an access to another row, as a share of the transfer itself");
+  add(
+      "dram.row_bytes", Unit::bytes, 64, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
+      "Bytes of one row of a partition");
+}
+
+std::vector<Parameter> make_parameters() {
+  std::vector<Parameter> rows;
+  constexpr Unit none = Unit::none;
+  const auto add = [&](const char* key, Unit unit, double minimum, double maximum, auto member,
+                       const char* doc) { rows.push_back(row(key, unit, minimum, maximum, member, doc)); };
+  add(
+      "product", none, 0, 0, [](Device& d) { return &d.product; },
+      "Product name, as cudaDeviceProp reports it");
+  add(
+      "architecture", none, 0, 0, [](Device& d) { return &d.architecture; }, "Architecture, in lower case");
+  add(
+      "compute_capability", none, 1, 99,
+      [](Device& d) {
+        return Capability{&d.cc_major, &d.cc_minor};
+      },
+      "Compute capability, MAJOR.MINOR");
+  add(
+      "sm.clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.sm_clock_hz; },
+      "Clock of the SMs; the network and L2 run on it too");
+  add_sm(rows);
+  add_operations(rows);
+  add_memory(rows);
+  add(
+      "memory_clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.memory_clock_hz; },
+      "Memory clock as cudaDeviceProp reports it; dram.bandwidth, not this, decides the speed");
+  add(
+      "host.launch_overhead", Unit::nanoseconds, 0, giga,
+      [](Device& d) { return &d.host.launch_overhead_ns; },
+      "From one kernel launch to the next in a stream of empty kernels");
+  add(
+      "host.block_launch", Unit::cycles, 0, max_latency,
+      [](Device& d) { return &d.host.block_launch_cycles; }, "Between two blocks handed to one SM");
+  add(
+      "host.copy_bandwidth_h2d", Unit::bytes_per_second, 1e6, 1e15,
+      [](Device& d) { return &d.host.copy_bandwidth_h2d; },
+      "Large copies from pinned host memory to the device");
+  add(
+      "host.copy_bandwidth_d2h", Unit::bytes_per_second, 1e6, 1e15,
+      [](Device& d) { return &d.host.copy_bandwidth_d2h; },
+      "Large copies from the device to pinned host memory");
+  add(
+      "host.copy_latency", Unit::nanoseconds, 0, giga, [](Device& d) { return &d.host.copy_latency_ns; },
+      "Time of a copy of a few bytes");
+  return rows;
+}
+
+template <class Enum>
+using Names = std::span<const std::pair<std::string_view, Enum>>;
+
+constexpr std::array<std::pair<std::string_view, WritePolicy>, 3> write_policies = {
+    {{"write_through", WritePolicy::write_through},
+     {"write_back", WritePolicy::write_back},
+     {"write_evict", WritePolicy::write_evict}}};
+constexpr std::array<std::pair<std::string_view, Replacement>, 3> replacements = {
+    {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random}}};
+constexpr std::array<std::pair<std::string_view, Scheduler>, 2> schedulers = {
+    {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}}};
+
+constexpr Names<WritePolicy> names_of(const WritePolicy*) {
+  return write_policies;
+}
+constexpr Names<Replacement> names_of(const Replacement*) {
+  return replacements;
+}
+constexpr Names<Scheduler> names_of(const Scheduler*) {
+  return schedulers;
+}
+
+[[noreturn]] void refuse(const Parameter& p, std::string what, std::string hint = {}) {
+  if (hint.empty()) hint = fmt::format("{}: {}; allowed: {}", p.key, p.doc, allowed_values(p));
+  throw Error(ExitCode::bad_input, "config-value", fmt::format("{}: {}", p.key, what), std::move(hint));
+}
+
+std::string quoted(std::string_view text) {
+  return fmt::format("'{}{}'", text.substr(0, 40), text.size() > 40 ? "..." : "");
+}
+
+// One overload per alternative of Field.
+struct Store {
+  const Parameter& p;
+  std::string_view text;
+
+  void check_range(double value) const {
+    if (value >= p.minimum && value <= p.maximum) return;
+    refuse(p, fmt::format("{} is out of range", quoted(text)));
+  }
+  void operator()(double* out) const {
+    const double value = parse_quantity(text, p.unit);
+    check_range(value);
+    *out = value;
+  }
+  template <class Whole>
+  requires std::is_same_v<Whole, std::uint32_t> || std::is_same_v<Whole, std::uint64_t>
+  void operator()(Whole* out) const {
+    const std::uint64_t value = parse_whole_quantity(text, p.unit);
+    check_range(static_cast<double>(value));  // the ranges of 32-bit members lie below 2^32
+    *out = static_cast<Whole>(value);
+  }
+  void operator()(bool* out) const {
+    if (text != "true" && text != "false") refuse(p, fmt::format("{} is not true or false", quoted(text)));
+    *out = text == "true";
+  }
+  void operator()(std::string* out) const {
+    const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c != 0x7f; });
+    if (text.empty() || text.size() > 200 || !plain)
+      refuse(p, "needs a text of 1 to 200 printable characters", "write for example \"NVIDIA H100\"");
+    *out = text;
+  }
+  void operator()(Capability out) const {
+    unsigned major = 0, minor = 0;
+    const char* const end = text.data() + text.size();
+    const auto dot = std::from_chars(text.data(), end, major);
+    const bool has_dot = dot.ec == std::errc{} && dot.ptr != end && *dot.ptr == '.';
+    const auto last = has_dot ? std::from_chars(dot.ptr + 1, end, minor) : dot;
+    if (!has_dot || last.ec != std::errc{} || last.ptr != end || major < 1 || major > 99 || minor > 9)
+      refuse(p, fmt::format("{} is not a compute capability", quoted(text)), "write for example \"9.0\"");
+    *out.major = static_cast<int>(major);
+    *out.minor = static_cast<int>(minor);
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void operator()(Enum* out) const {
+    std::vector<std::string> known;
+    for (const auto& [name, value] : names_of(out)) {
+      if (name == text) {
+        *out = value;
+        return;
+      }
+      known.emplace_back(name);
+    }
+    const std::string near = nearest_name(std::string(text.substr(0, 40)), known);
+    refuse(p, fmt::format("unknown value {}", quoted(text)),
+           near.empty() ? std::string{} : fmt::format("did you mean '{}'?", near));
+  }
+};
+
+struct Show {
+  const Parameter& p;
+
+  std::string operator()(const double* v) const { return format_quantity(*v, p.unit); }
+  std::string operator()(const std::uint32_t* v) const { return format_quantity(*v, p.unit); }
+  std::string operator()(const std::uint64_t* v) const {
+    return format_quantity(static_cast<double>(*v), p.unit);
+  }
+  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(const std::string* v) const { return *v; }
+  std::string operator()(Capability c) const { return fmt::format("{}.{}", *c.major, *c.minor); }
+  template <class Enum>
+  requires std::is_enum_v<Enum> std::string operator()(const Enum* v) const {
+    for (const auto& [name, value] : names_of(v))
+      if (value == *v) return std::string(name);
+    assertion_failed("named", __FILE__, __LINE__, "a value of an enumeration has no name");
+  }
+};
+
+struct Allowed {
+  const Parameter& p;
+
+  template <class Number>
+  requires std::is_arithmetic_v<Number> std::string operator()(const Number*) const {
+    return fmt::format("{} to {}", format_quantity(p.minimum, p.unit), format_quantity(p.maximum, p.unit));
+  }
+  std::string operator()(const bool*) const { return "true or false"; }
+  std::string operator()(const std::string*) const { return "text"; }
+  std::string operator()(Capability) const { return "MAJOR.MINOR"; }
+  template <class Enum>
+  requires std::is_enum_v<Enum> std::string operator()(const Enum* v) const {
+    std::string out;
+    for (const auto& [name, value] : names_of(v)) out += fmt::format("{}{}", out.empty() ? "" : " or ", name);
+    return out;
+  }
+};
+
+}  // namespace
+
+const std::vector<Parameter>& parameters() {
+  static const std::vector<Parameter> rows = make_parameters();
+  return rows;
+}
+
+const Parameter* find_parameter(std::string_view key) {
+  const auto& rows = parameters();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Parameter& p) { return p.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+void store(const Parameter& parameter, std::string_view text, Device& device) {
+  try {
+    std::visit(Store{parameter, text}, parameter.field(device));
+  } catch (const Error& e) {
+    if (e.id() != "quantity") throw;
+    const Diagnostic& d = e.diagnostics().front();
+    refuse(parameter, d.message, d.hint);
+  }
+}
+
+std::string show(const Parameter& parameter, const Device& device) {
+  Device copy = device;  // fields are reached through a mutable Device; this is not a hot path
+  return std::visit(Show{parameter}, parameter.field(copy));
+}
+
+std::string allowed_values(const Parameter& parameter) {
+  Device scratch;
+  return std::visit(Allowed{parameter}, parameter.field(scratch));
+}
+
+std::string parameter_reference() {
+  std::string out = "| key | allowed | meaning |\n|---|---|---|\n";
+  for (const Parameter& p : parameters()) {
+    const std::string note = p.default_value.empty() ? "" : fmt::format(" (default {})", p.default_value);
+    out += fmt::format("| `{}` | {} | {}{} |\n", p.key, allowed_values(p), p.doc, note);
+  }
+  return out;
+}
+
+}  // namespace simtlab::device
