@@ -54,7 +54,7 @@ class Reader {
       if (form_ == Form::annotated && read_header(name, node)) continue;
       read_node(name, node);
     }
-    std::stable_sort(document_.nodes.begin(), document_.nodes.end(), [](const Node& a, const Node& b) {
+    std::sort(document_.nodes.begin(), document_.nodes.end(), [](const Node& a, const Node& b) {
       return std::pair(a.pos.line, a.pos.column) < std::pair(b.pos.line, b.pos.column);
     });
     resolve_sources();

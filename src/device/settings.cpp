@@ -1,0 +1,278 @@
+#include "device/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "device/document.h"
+#include "device/parameters.h"
+
+namespace simtlab::device {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_diagnostics = 20;
+constexpr std::size_t max_parents = 64;
+
+using OptionField =
+    std::variant<std::string ToolOptions::*, std::uint64_t ToolOptions::*, double ToolOptions::*>;
+
+struct ToolOption {
+  std::string_view key;
+  Unit unit;
+  std::uint64_t maximum;  // of whole numbers
+  std::string_view default_value;
+  std::string_view choices;  // of texts, separated by '|'; empty: any
+  std::string_view doc;
+  OptionField field;
+};
+
+constexpr std::uint64_t any = UINT64_MAX;
+
+std::span<const ToolOption> tool_options() {
+  static const std::array<ToolOption, 8> rows = {{
+      {"gpu", Unit::none, any, "h100", "", "The simulated GPU: a name of the catalogue or a device file",
+       &ToolOptions::gpu},
+      {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
+       &ToolOptions::mode},
+      {"seed", Unit::none, any, "0", "", "Seed of random buffers and policies", &ToolOptions::seed},
+      {"threads", Unit::none, 4096, "1", "", "Host threads", &ToolOptions::threads},
+      {"max-cycles", Unit::none, any, "0", "", "Simulated cycles after which a kernel is stopped; 0: never",
+       &ToolOptions::max_cycles},
+      {"max-time", Unit::nanoseconds, any, "0 ns", "", "Wall time after which a run is stopped; 0: never",
+       &ToolOptions::max_time_ns},
+      {"max-memory", Unit::bytes, any, "0 B", "",
+       "Host memory for device allocations; 0: three quarters of what is free", &ToolOptions::max_memory},
+      {"regs", Unit::none, 255, "0", "", "Registers per thread; 0: the compiler's or the estimate",
+       &ToolOptions::registers},
+  }};
+  return rows;
+}
+
+const ToolOption* find_option(std::string_view key) {
+  const auto rows = tool_options();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const ToolOption& o) { return o.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+[[noreturn]] void refuse(const ToolOption& option, std::string_view what, std::string hint) {
+  throw Error(ExitCode::bad_input, "config-value", fmt::format("{}: {}", option.key, what), std::move(hint));
+}
+
+bool is_choice(std::string_view choices, std::string_view text) {
+  while (!choices.empty()) {
+    const std::size_t end = std::min(choices.find('|'), choices.size());
+    if (choices.substr(0, end) == text) return true;
+    choices.remove_prefix(std::min(end + 1, choices.size()));
+  }
+  return false;
+}
+
+void store_text(const ToolOption& option, const std::string& text, std::string& out) {
+  if (text.empty()) refuse(option, "is empty", std::string(option.doc));
+  if (!option.choices.empty() && !is_choice(option.choices, text))
+    refuse(option, fmt::format("unknown value '{}'", text.substr(0, 40)),
+           fmt::format("one of {}", option.choices));
+  out = text;
+}
+
+void store_option(const ToolOption& option, const std::string& text, ToolOptions& out) {
+  try {
+    if (const auto* member = std::get_if<std::string ToolOptions::*>(&option.field)) {
+      store_text(option, text, out.**member);
+    } else if (const auto* real = std::get_if<double ToolOptions::*>(&option.field)) {
+      out.** real = parse_quantity(text, option.unit);
+    } else {
+      const std::uint64_t value = parse_whole_quantity(text, option.unit);
+      if (value > option.maximum)
+        refuse(option, fmt::format("'{}' is out of range", text.substr(0, 40)),
+               fmt::format("0 to {}", option.maximum));
+      out.*std::get<std::uint64_t ToolOptions::*>(option.field) = value;
+    }
+  } catch (const Error& e) {
+    if (e.id() != "quantity") throw;
+    refuse(option, e.diagnostics().front().message, e.diagnostics().front().hint);
+  }
+}
+
+std::string unknown_key_hint(const std::string& key) {
+  std::vector<std::string> keys;
+  for (const ToolOption& option : tool_options()) keys.emplace_back(option.key);
+  for (const Parameter& p : parameters()) keys.push_back(p.key);
+  const std::string near = nearest_name(key.substr(0, 60), keys);
+  return near.empty() ? "'simtlab config show' lists the keys" : fmt::format("did you mean '{}'?", near);
+}
+
+// A path in a file is meant relative to that file.
+std::string gpu_relative_to(const std::string& gpu, const fs::path& file) {
+  const bool is_path = gpu.find('/') != std::string::npos || gpu.ends_with(".toml");
+  if (!is_path || fs::path(gpu).is_absolute()) return gpu;
+  return (file.parent_path() / gpu).lexically_normal().string();
+}
+
+class Gathering {
+ public:
+  Gathering() {
+    for (const ToolOption& option : tool_options()) {
+      store_option(option, std::string(option.default_value), out_.options);
+      out_.option_entries.push_back({std::string(option.key), std::string(option.default_value),
+                                     std::string(name_of(option.unit)), std::string(option.doc),
+                                     Origin{"default", "", "", false}});
+    }
+  }
+
+  void add_file(const fs::path& path, const std::string& layer) {
+    const Document document = read_document(path, Form::plain);
+    out_.files.push_back(path);
+    for (const Node& node : document.nodes) {
+      Setting setting{node.key, node.value,
+                      Origin{layer, fmt::format("{}:{}", path.string(), node.pos.line), "", false}};
+      if (setting.key == "gpu") setting.value = gpu_relative_to(setting.value, path);
+      add(setting, [&](std::string message, std::string hint) {
+        return document.diagnostic(node.pos, std::move(message), std::move(hint));
+      });
+    }
+    fail_if_any();
+  }
+
+  void add_texts(const std::vector<Setting>& settings) {
+    for (const Setting& setting : settings)
+      add(setting, [&](std::string message, std::string hint) {
+        Diagnostic d;
+        d.message = fmt::format("{}: {}", setting.origin.where, message);
+        d.hint = std::move(hint);
+        return d;
+      });
+    fail_if_any();
+  }
+
+  Configuration finish() { return std::move(out_); }
+
+ private:
+  template <class MakeDiagnostic>
+  void add(const Setting& setting, const MakeDiagnostic& diagnostic) {
+    try {
+      if (const ToolOption* option = find_option(setting.key)) {
+        store_option(*option, setting.value, out_.options);
+        Entry& entry = out_.option_entries[static_cast<std::size_t>(option - tool_options().data())];
+        entry.value = setting.value;
+        entry.origin = setting.origin;
+      } else if (const Parameter* parameter = find_parameter(setting.key)) {
+        store(*parameter, setting.value, scratch_);
+        out_.settings.push_back(setting);
+      } else {
+        keep(diagnostic(fmt::format("unknown key '{}'", setting.key.substr(0, 60)),
+                        unknown_key_hint(setting.key)));
+      }
+    } catch (const Error& e) {
+      keep(diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
+    }
+  }
+
+  void keep(Diagnostic d) {
+    if (diagnostics_.size() < max_diagnostics) diagnostics_.push_back(std::move(d));
+  }
+
+  void fail_if_any() {
+    if (!diagnostics_.empty()) throw Error(ExitCode::bad_input, "config-value", std::move(diagnostics_));
+  }
+
+  Configuration out_;
+  Device scratch_;  // values are checked by storing them
+  std::vector<Diagnostic> diagnostics_;
+};
+
+Setting parse_setting(std::string_view text, std::string layer, std::string where) {
+  const std::size_t equals = text.find('=');
+  const auto trimmed = [](std::string_view s) {
+    while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+    while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+    return std::string(s);
+  };
+  const std::string key = trimmed(text.substr(0, equals));
+  if (equals == std::string_view::npos || key.empty())
+    throw Error(ExitCode::usage, "option-set",
+                fmt::format("{}: '{}' is not of the form key=value", where, text.substr(0, 60)),
+                "write for example sm.count=4; 'simtlab config show' lists the keys");
+  return {key, trimmed(text.substr(equals + 1)), Origin{std::move(layer), std::move(where), "", false}};
+}
+
+std::vector<Setting> environment_settings(const Surroundings& surroundings) {
+  std::vector<Setting> out;
+  if (const auto gpu = surroundings.environment("SIMTLAB_GPU"); gpu && !gpu->empty())
+    out.push_back({"gpu", *gpu, Origin{"environment", "SIMTLAB_GPU", "", false}});
+  std::string rest = surroundings.environment("SIMTLAB_SET").value_or("");
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    if (rest.find_first_not_of(' ') < end)
+      out.push_back(parse_setting(rest.substr(0, end), "environment", "SIMTLAB_SET"));
+    rest.erase(0, end + 1);
+  }
+  return out;
+}
+
+fs::path user_file(const Surroundings& surroundings) {
+  if (const auto config = surroundings.environment("XDG_CONFIG_HOME"); config && !config->empty())
+    return fs::path(*config) / "simtlab" / "config.toml";
+  if (const auto home = surroundings.environment("HOME"); home && !home->empty())
+    return fs::path(*home) / ".config" / "simtlab" / "config.toml";
+  return {};
+}
+
+fs::path project_file(const fs::path& working_directory) {
+  std::error_code ignored;
+  fs::path folder = working_directory;
+  for (std::size_t i = 0; i < max_parents; ++i) {
+    if (fs::exists(folder / "simtlab.toml", ignored)) return folder / "simtlab.toml";
+    if (fs::exists(folder / ".git", ignored) || !folder.has_relative_path()) break;
+    folder = folder.parent_path();
+  }
+  return {};
+}
+
+}  // namespace
+
+Surroundings current_process() {
+  std::error_code ignored;
+  return {fs::current_path(ignored), [](const char* name) -> std::optional<std::string> {
+            const char* const value = std::getenv(name);
+            return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+          }};
+}
+
+Setting command_line_setting(std::string_view text) {
+  return parse_setting(text, "command line", fmt::format("--set {}", text.substr(0, 60)));
+}
+
+Configuration gather(const Surroundings& surroundings, const std::vector<fs::path>& config_files,
+                     const std::vector<Setting>& command_line) {
+  Gathering gathering;
+  std::error_code ignored;
+  if (const fs::path path = user_file(surroundings); !path.empty() && fs::exists(path, ignored))
+    gathering.add_file(path, "user");
+  if (const fs::path path = project_file(surroundings.working_directory); !path.empty())
+    gathering.add_file(path, "project");
+  gathering.add_texts(environment_settings(surroundings));
+  for (const fs::path& path : config_files) gathering.add_file(path, "command line");
+  gathering.add_texts(command_line);
+  return gathering.finish();
+}
+
+std::string option_reference() {
+  std::string out = "| key | default | meaning |\n|---|---|---|\n";
+  for (const ToolOption& option : tool_options())
+    out += fmt::format("| `{}` | `{}` | {} |\n", option.key, option.default_value, option.doc);
+  return out;
+}
+
+}  // namespace simtlab::device

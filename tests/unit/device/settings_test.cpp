@@ -1,0 +1,185 @@
+#include "device/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace simtlab::device {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Settings : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "simtlab-settings-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+    fs::create_directories(root_ / "home" / ".config" / "simtlab");
+    fs::create_directories(root_ / "repo" / ".git");
+    fs::create_directories(root_ / "repo" / "a" / "b");
+    environment_["HOME"] = (root_ / "home").string();
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void user(std::string_view text) {
+    write_file_atomically(root_ / "home/.config/simtlab/config.toml", text);
+  }
+  void project(std::string_view text) { write_file_atomically(root_ / "repo/simtlab.toml", text); }
+
+  Configuration gather_all(const std::vector<fs::path>& files = {}, const std::vector<Setting>& line = {}) {
+    const Surroundings surroundings{root_ / "repo" / "a" / "b",
+                                    [this](const char* name) -> std::optional<std::string> {
+                                      const auto found = environment_.find(name);
+                                      if (found == environment_.end()) return std::nullopt;
+                                      return found->second;
+                                    }};
+    return gather(surroundings, files, line);
+  }
+
+  std::string error_of(const std::vector<fs::path>& files = {}, const std::vector<Setting>& line = {}) {
+    try {
+      gather_all(files, line);
+    } catch (const Error& e) {
+      code_ = e.code();
+      return e.format();
+    }
+    ADD_FAILURE() << "accepted";
+    return {};
+  }
+
+  static Entry entry(const LoadedDevice& loaded, const std::string& key) {
+    for (const Entry& e : loaded.entries)
+      if (e.key == key) return e;
+    ADD_FAILURE() << "no entry " << key;
+    return {};
+  }
+
+  fs::path root_;
+  std::map<std::string, std::string> environment_;
+  ExitCode code_ = ExitCode::ok;
+};
+
+TEST_F(Settings, without_any_layer_the_defaults_hold) {
+  const Configuration c = gather_all();
+  EXPECT_EQ(c.options.gpu, "h100");
+  EXPECT_EQ(c.options.mode, "timing");
+  EXPECT_TRUE(c.settings.empty());
+  for (const Entry& e : c.option_entries) EXPECT_EQ(e.origin.layer, "default") << e.key;
+}
+
+TEST_F(Settings, each_layer_overrides_the_one_below_and_every_value_keeps_its_origin) {
+  user("gpu = \"a100\"\nseed = 1\n[sm]\ncount = 1\nschedulers = 1\nmax_blocks = 1\nissue_width = 2\n");
+  project("seed = 2\nsm.count = 2\nsm.schedulers = 2\nsm.max_blocks = 2\n");
+  environment_["SIMTLAB_SET"] = "sm.count=3; sm.schedulers = 4;";
+  const Configuration c = gather_all({}, {command_line_setting("sm.count=5")});
+  EXPECT_EQ(c.options.gpu, "a100");
+  EXPECT_EQ(c.options.seed, 2U);
+
+  const LoadedDevice loaded = load_device(c.options.gpu, c.settings);
+  EXPECT_EQ(loaded.device.sm.count, 5U);
+  EXPECT_EQ(loaded.device.sm.schedulers, 4U);
+  EXPECT_EQ(loaded.device.sm.max_blocks, 2U);
+  EXPECT_EQ(loaded.device.sm.issue_width, 2U);
+  EXPECT_EQ(entry(loaded, "sm.count").origin.layer, "command line");
+  EXPECT_EQ(entry(loaded, "sm.count").origin.where, "--set sm.count=5");
+  EXPECT_EQ(entry(loaded, "sm.schedulers").origin.layer, "environment");
+  EXPECT_EQ(entry(loaded, "sm.max_blocks").origin.layer, "project");
+  EXPECT_THAT(entry(loaded, "sm.max_blocks").origin.where, testing::EndsWith("repo/simtlab.toml:4"));
+  EXPECT_EQ(entry(loaded, "sm.issue_width").origin.layer, "user");
+  EXPECT_EQ(entry(loaded, "sm.registers").origin.layer, "device");
+}
+
+TEST_F(Settings, a_file_of_the_command_line_lies_between_the_environment_and_the_options) {
+  environment_["SIMTLAB_GPU"] = "v100";
+  write_file_atomically(root_ / "more.toml", "gpu = \"gtx480\"\nseed = 8\n");
+  EXPECT_EQ(gather_all().options.gpu, "v100");
+  EXPECT_EQ(gather_all({root_ / "more.toml"}).options.gpu, "gtx480");
+  const Setting option{"gpu", "k40", Origin{"command line", "--gpu k40", "", false}};
+  const Configuration c = gather_all({root_ / "more.toml"}, {option});
+  EXPECT_EQ(c.options.gpu, "k40");
+  EXPECT_EQ(c.options.seed, 8U);
+}
+
+TEST_F(Settings, XDG_CONFIG_HOME_replaces_the_folder_in_HOME) {
+  user("seed = 1\n");
+  environment_["XDG_CONFIG_HOME"] = (root_ / "xdg").string();
+  EXPECT_EQ(gather_all().options.seed, 0U);
+  fs::create_directories(root_ / "xdg/simtlab");
+  write_file_atomically(root_ / "xdg/simtlab/config.toml", "seed = 2\n");
+  EXPECT_EQ(gather_all().options.seed, 2U);
+}
+
+TEST_F(Settings, the_search_for_a_project_file_ends_at_the_repository_root) {
+  write_file_atomically(root_ / "simtlab.toml", "seed = 9\n");
+  EXPECT_EQ(gather_all().options.seed, 0U);
+  fs::remove_all(root_ / "repo" / ".git");
+  EXPECT_EQ(gather_all().options.seed, 9U);
+}
+
+TEST_F(Settings, a_device_file_in_a_configuration_file_is_relative_to_that_file) {
+  project("gpu = \"gpus/mine.toml\"\n");
+  EXPECT_EQ(gather_all().options.gpu, (root_ / "repo/gpus/mine.toml").string());
+}
+
+TEST_F(Settings, an_unknown_key_is_an_error_with_place_caret_and_nearest_name) {
+  project("seed = 1\n[sm]\n  cout = 4\n");
+  const std::string text = error_of();
+  EXPECT_EQ(code_, ExitCode::bad_input);
+  EXPECT_THAT(text, HasSubstr("simtlab.toml:3:"));
+  EXPECT_THAT(text, HasSubstr("unknown key 'sm.cout'"));
+  EXPECT_THAT(text, HasSubstr("    cout = 4\n"));
+  EXPECT_THAT(text, HasSubstr("^"));
+  EXPECT_THAT(text, HasSubstr("did you mean 'sm.count'?"));
+}
+
+TEST_F(Settings, wrong_values_are_found_in_every_layer_at_their_place) {
+  project("max-cycles = -1\nsm.clock = 1410\nmode = \"fast\"\n[l1]\nlatency = \"3 ns\"\n");
+  const std::string text = error_of();
+  EXPECT_THAT(text, HasSubstr("simtlab.toml:1:"));
+  EXPECT_THAT(text, HasSubstr("sm.clock: '1410' has no unit"));
+  EXPECT_THAT(text, HasSubstr("mode: unknown value 'fast'"));
+  EXPECT_THAT(text, HasSubstr("l1.latency: '3 ns' has the wrong unit"));
+  project("");
+  environment_["SIMTLAB_SET"] = "sm.count=many";
+  EXPECT_THAT(error_of(), HasSubstr("SIMTLAB_SET: sm.count: 'many'"));
+  environment_.clear();
+  EXPECT_THAT(error_of({}, {command_line_setting("sm.cout=3")}), HasSubstr("--set sm.cout=3: unknown key"));
+}
+
+TEST_F(Settings, a_setting_without_an_equals_sign_is_a_usage_error) {
+  EXPECT_THROW(command_line_setting("sm.count"), Error);
+  EXPECT_THROW(command_line_setting("=3"), Error);
+  environment_["SIMTLAB_SET"] = "sm.count";
+  error_of();
+  EXPECT_EQ(code_, ExitCode::usage);
+}
+
+TEST_F(Settings, a_file_that_was_asked_for_must_exist) {
+  EXPECT_THAT(error_of({root_ / "none.toml"}), HasSubstr("no such configuration file"));
+}
+
+TEST_F(Settings, what_the_settings_break_between_values_is_reported_at_the_setting) {
+  const Configuration c = gather_all({}, {command_line_setting("l2.ways=7")});
+  try {
+    load_device("h100", c.settings);
+    FAIL() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.format(), HasSubstr("no whole number of sets"));
+  }
+}
+
+TEST_F(Settings, the_reference_names_every_option) {
+  for (const Entry& e : gather_all().option_entries)
+    EXPECT_THAT(option_reference(), HasSubstr("`" + e.key + "`"));
+}
+
+}  // namespace
+}  // namespace simtlab::device
