@@ -12,8 +12,9 @@ add_library(simtlab_options INTERFACE)
 target_include_directories(simtlab_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_options(simtlab_options INTERFACE -Wall -Wextra -Wconversion -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports temporaries of aggregates with string members as uninitialised when exceptions unwind them (false).
-  target_compile_options(simtlab_options INTERFACE -Wno-maybe-uninitialized)
+  # False alarms of g++ 12: temporaries of aggregates with string members when exceptions unwind them, and
+  # std::string concatenation (GCC bug 105651).
+  target_compile_options(simtlab_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 if(SIMTLAB_WERROR)
   target_compile_options(simtlab_options INTERFACE -Werror)
