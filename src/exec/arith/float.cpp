@@ -1,0 +1,215 @@
+// f32 and f64 arithmetic: add, sub, mul, fma, div, rcp, sqrt (exactly rounded), abs, neg, min, max, copysign.
+//
+// Round to nearest is the host's default. The other roundings set the host's rounding control around the warp's loop;
+// empty assembly statements keep the compiler from moving the arithmetic out of it.
+// .ftz: the IEEE result is computed and then flushed if it is subnormal.
+#include "exec/arith/float.h"
+#include "exec/arith/select.h"
+
+#if !defined(__SSE2__)
+#include <fenv.h>
+#endif
+
+namespace simtlab::exec::SIMTLAB_ISA {
+namespace {
+
+using ptx::Op;
+using ptx::Rounding;
+using ptx::Type;
+
+SIMTLAB_OP2(Add, a + b)
+SIMTLAB_OP2(Sub, a - b)
+SIMTLAB_OP2(Mul, a* b)
+SIMTLAB_OP2(Div, a / b)
+SIMTLAB_OP3(Fma, fused(a, b, c))
+SIMTLAB_OP1(Rcp, splat<V>(1) / a)
+SIMTLAB_OP1(Sqrt, square_root(a))
+
+template <class V>
+SIMTLAB_INLINE V finish(V r, bool ftz, bool sat) {
+  if (ftz) r = flush(r);
+  return sat ? saturate01(r) : r;
+}
+
+template <class F, bool ftz, bool sat>
+struct Nearest : F {
+  using F::F;
+  template <class V, class... Vs>
+  SIMTLAB_INLINE V operator()(V a, Vs... rest) const {
+    if constexpr (ftz) {
+      const V r = flush(F::operator()(flush(a), flush(rest)...));
+      return sat ? saturate01(r) : settle_nan(r, a, rest...);
+    } else {
+      const V r = F::operator()(a, rest...);
+      return sat ? saturate01(r) : settle_nan(r, a, rest...);
+    }
+  }
+};
+
+class RoundingScope {
+ public:
+  explicit RoundingScope(Rounding mode) {
+#if defined(__SSE2__)
+    saved_ = _mm_getcsr();
+    const unsigned control = mode == Rounding::rm ? 1u : mode == Rounding::rp ? 2u : mode == Rounding::rz ? 3u : 0u;
+    _mm_setcsr((saved_ & ~0x6000u) | (control << 13));
+#else
+    saved_ = (unsigned)fegetround();
+    fesetround(mode == Rounding::rm ? FE_DOWNWARD : mode == Rounding::rp ? FE_UPWARD : mode == Rounding::rz ? FE_TOWARDZERO : FE_TONEAREST);
+#endif
+  }
+  ~RoundingScope() {
+#if defined(__SSE2__)
+    _mm_setcsr(saved_);
+#else
+    fesetround((int)saved_);
+#endif
+  }
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+// The value is used and defined here, between the changes of the rounding control.
+template <class V>
+SIMTLAB_INLINE V pinned(V v) {
+#if defined(__SSE2__)
+  asm volatile("" : "+x"(v));
+#else
+  asm volatile("" : "+m"(v));
+#endif
+  return v;
+}
+
+template <class F>
+struct Directed : F {
+  bool ftz, sat;
+  SIMTLAB_INLINE explicit Directed(const XInst& x) : F(x), ftz(x.inst->mods.ftz), sat(x.inst->mods.sat) {}
+  template <class V, class... Vs>
+  SIMTLAB_INLINE V operator()(V a, Vs... rest) const {
+    V r;
+    if (ftz) r = flush(pinned(F::operator()(pinned(flush(a)), pinned(flush(rest))...)));
+    else r = pinned(F::operator()(pinned(a), pinned(rest)...));
+    return sat ? saturate01(r) : settle_nan(r, a, rest...);
+  }
+};
+template <class F, class D, class... S>
+void run_directed(WarpCtx& w, const XInst& x) {
+  const RoundingScope scope(x.inst->mods.rounding);
+  run<Directed<F>, D, S...>(w, x);
+}
+
+template <class F, class... S>  // S: float for each source
+Handler rounded32(const ptx::Inst& inst) {
+  const bool ftz = inst.mods.ftz, sat = inst.mods.sat;
+  switch (inst.mods.rounding) {
+    case Rounding::none:
+    case Rounding::rn:
+      if (sat) return ftz ? run<Nearest<F, true, true>, float, S...> : run<Nearest<F, false, true>, float, S...>;
+      return ftz ? run<Nearest<F, true, false>, float, S...> : run<Nearest<F, false, false>, float, S...>;
+    case Rounding::rz:
+    case Rounding::rm:
+    case Rounding::rp: return run_directed<F, float, S...>;
+    default: return nullptr;
+  }
+}
+template <class F, class... S>
+Handler rounded64(const ptx::Inst& inst) {
+  switch (inst.mods.rounding) {
+    case Rounding::none:
+    case Rounding::rn: return run<Nearest<F, false, false>, double, S...>;
+    case Rounding::rz:
+    case Rounding::rm:
+    case Rounding::rp: return run_directed<F, double, S...>;
+    default: return nullptr;
+  }
+}
+template <class F>
+Handler rounded1(const ptx::Inst& inst) {
+  if (inst.mods.approx || inst.mods.full) return nullptr;
+  return inst.type == Type::f32 ? rounded32<F, float>(inst) : rounded64<F, double>(inst);
+}
+template <class F>
+Handler rounded2(const ptx::Inst& inst) {
+  if (inst.mods.approx || inst.mods.full) return nullptr;
+  return inst.type == Type::f32 ? rounded32<F, float, float>(inst) : rounded64<F, double, double>(inst);
+}
+template <class F>
+Handler rounded3(const ptx::Inst& inst) {
+  return inst.type == Type::f32 ? rounded32<F, float, float, float>(inst) : rounded64<F, double, double, double>(inst);
+}
+
+// abs, neg and copysign touch the sign only: NaN keep their payload.
+SIMTLAB_OP1(Abs, (AsU<V>)a & ~Layout<V>::sign)
+SIMTLAB_OP1(Neg, (AsU<V>)a ^ Layout<V>::sign)
+SIMTLAB_OP1(AbsFtz, (AsU<V>)flush(a) & ~Layout<V>::sign)
+SIMTLAB_OP1(NegFtz, (AsU<V>)flush(a) ^ Layout<V>::sign)
+SIMTLAB_OP2(Copysign, ((AsU<V>)a & Layout<V>::sign) | ((AsU<V>)b & ~Layout<V>::sign))
+
+// A NaN loses against a number unless .NaN; -0 is less than +0.
+template <bool is_max>
+struct Extremum {
+  bool ftz, nan, xorsign;
+  SIMTLAB_INLINE explicit Extremum(const XInst& x)
+      : ftz(x.inst->mods.ftz), nan(x.inst->mods.nan), xorsign(x.inst->mods.xorsign) {}
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a, V b) const {
+    using U = AsU<V>;
+    if (ftz) {
+      a = flush(a);
+      b = flush(b);
+    }
+    const U sign = ((U)a ^ (U)b) & Layout<V>::sign;
+    if (xorsign) {
+      a = (V)((U)a & ~Layout<V>::sign);
+      b = (V)((U)b & ~Layout<V>::sign);
+    }
+    V r = is_max ? (a > b ? a : b) : (a < b ? a : b);
+    r = a == b ? (V)(is_max ? (U)a & (U)b : (U)a | (U)b) : r;
+    r = b == b ? r : a;
+    r = a == a ? r : b;
+    V result = xorsign ? (V)((U)r | sign) : r;
+    if (nan) {
+      const auto both = (a == a) & (b == b);
+      return blend(both, result, (V)splat<U>(nan_bits<V>()));
+    }
+    return blend(r == r, result, (V)splat<U>(nan_bits<V>()));
+  }
+
+ private:
+  template <class V>
+  SIMTLAB_INLINE static Elem<AsU<V>> nan_bits() {
+    return sizeof(Elem<V>) == 4 ? (Elem<AsU<V>>)0x7fffffffu : (Elem<AsU<V>>)0x7ff8000000000000ull;
+  }
+};
+
+}  // namespace
+
+Handler select_float(const ptx::Inst& inst) {
+  const bool f32 = inst.type == Type::f32, ftz = inst.mods.ftz;
+  if (!f32 && inst.type != Type::f64) return nullptr;
+  switch (inst.op) {
+    case Op::add: return rounded2<Add>(inst);
+    case Op::sub: return rounded2<Sub>(inst);
+    case Op::mul: return rounded2<Mul>(inst);
+    case Op::div: return rounded2<Div>(inst);
+    case Op::fma:
+    case Op::mad: return rounded3<Fma>(inst);
+    case Op::rcp: return rounded1<Rcp>(inst);
+    case Op::sqrt: return rounded1<Sqrt>(inst);
+    case Op::abs: return !f32 ? run<Abs, double, double> : ftz ? run<AbsFtz, float, float> : run<Abs, float, float>;
+    case Op::neg: return !f32 ? run<Neg, double, double> : ftz ? run<NegFtz, float, float> : run<Neg, float, float>;
+    case Op::copysign: return f32 ? run<Copysign, float, float, float> : run<Copysign, double, double, double>;
+    case Op::min:
+      if (inst.src_count != 2) return nullptr;
+      return f32 ? run<Extremum<false>, float, float, float> : run<Extremum<false>, double, double, double>;
+    case Op::max:
+      if (inst.src_count != 2) return nullptr;
+      return f32 ? run<Extremum<true>, float, float, float> : run<Extremum<true>, double, double, double>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace simtlab::exec::SIMTLAB_ISA
