@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 namespace arith {
 
 namespace {
@@ -121,9 +123,11 @@ u64 sample(Random& random, Type type) {
 }
 
 std::string text_of(u64 value, Type type) {
-  if (type == Type::f32) return fmt::format("{:#x} ({:a})", value, f32(value));
-  if (type == Type::f64) return fmt::format("{:#x} ({:a})", value, f64(value));
-  return fmt::format("{:#x}", value);
+  char text[80];
+  if (type == Type::f32) std::snprintf(text, sizeof text, "%#llx (%a)", static_cast<unsigned long long>(value), static_cast<double>(f32(value)));
+  else if (type == Type::f64) std::snprintf(text, sizeof text, "%#llx (%a)", static_cast<unsigned long long>(value), f64(value));
+  else std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(value));
+  return text;
 }
 
 std::string Form::name() const {
@@ -188,10 +192,9 @@ Outcome execute(const InstructionSet& isa, const Form& form, const Warp& warp, u
     EXPECT_EQ(0, std::memcmp(rows.bytes + x.dst + lane * element, before.bytes + x.dst + lane * element, element))
         << isa.name << " wrote inactive lane " << lane << ": " << form.name();
   }
-  for (const auto [pred, used] : {std::pair{out.p, form.predicate_results > 0}, std::pair{out.q, form.predicate_results > 1}}) {
-    const u32 keep = used ? ~mask : ~0u;
-    EXPECT_EQ(0xa5a5a5a5u & keep, pred & keep) << isa.name << " wrote predicates of inactive lanes: " << form.name();
-  }
+  const u32 keep_p = form.predicate_results > 0 ? ~mask : ~0u, keep_q = form.predicate_results > 1 ? ~mask : ~0u;
+  EXPECT_EQ(0xa5a5a5a5u & keep_p, out.p & keep_p) << isa.name << " wrote predicates of inactive lanes: " << form.name();
+  EXPECT_EQ(0xa5a5a5a5u & keep_q, out.q & keep_q) << isa.name << " wrote predicates of inactive lanes: " << form.name();
   return out;
 }
 
@@ -216,7 +219,8 @@ void check(const Form& form, const Reference& reference, unsigned rounds) {
         std::string inputs;
         for (std::size_t i = 0; i < form.sources.size(); ++i) {
           s.v[i] = warp.sources[i][lane];
-          inputs += " " + text_of(s.v[i], form.sources[i]);
+          inputs += ' ';
+          inputs += text_of(s.v[i], form.sources[i]);
         }
         for (unsigned i = 0; i < 2; ++i) s.p[i] = (warp.predicates[i] >> lane & 1) != 0;
         const Result want = reference(s);

@@ -86,13 +86,13 @@ using Reference = std::function<Result(const Sources&)>;
 struct Form {
   Op op = Op::nop;
   Type type = Type::none, stype = Type::none;
-  ptx::Mods mods;
-  std::vector<Type> sources;          // types of the row sources
+  ptx::Mods mods{};
+  std::vector<Type> sources{};        // types of the row sources
   Type result = Type::none;           // none: no row result
   unsigned predicate_results = 0, predicate_sources = 0;
   unsigned result_bytes = 0;          // register width if wider than `result`
-  std::vector<unsigned> source_bytes; // register widths if wider than the types
-  std::function<bool(u64 got, u64 want)> accepts;   // default: equal
+  std::vector<unsigned> source_bytes{};   // register widths if wider than the types
+  std::function<bool(u64 got, u64 want)> accepts{};   // default: equal
   std::string name() const;
 };
 
