@@ -18,20 +18,6 @@ using ptx::Special;
 
 constexpr RowRef constant_base = 1, special_base = 2;
 
-// Address of a .local variable: an offset in the frame, which moves with the depth of calls.
-void handle_frame_address(WarpCtx& ctx, const XInst& x) {
-  const bool wide = x.inst->dst[0].bytes == 8, wide_source = x.inst->src[0].bytes == 8;
-  for (std::uint32_t m = ctx.mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    const std::uint64_t offset = (wide_source ? ctx.row64(x.src[0])[lane] : ctx.row32(x.src[0])[lane]) + ctx.frame_offset;
-    if (wide) {
-      ctx.row64(x.dst)[lane] = offset;
-    } else {
-      ctx.row32(x.dst)[lane] = static_cast<std::uint32_t>(offset);
-    }
-  }
-}
-
 // Clusters have one block: a shared address of the only rank is the address.
 void handle_mapa(WarpCtx& ctx, const XInst& x) {
   const bool wide = x.inst->dst[0].bytes == 8;
@@ -66,8 +52,6 @@ Handler common_handler(const Inst& inst) {
     case Op::vprintf: return handle_print;
     case Op::assertfail: return handle_assert;
     case Op::mapa: return handle_mapa;
-    case Op::mov:
-    case Op::cvta: return inst.frame_relative ? handle_frame_address : nullptr;
     default: return nullptr;
   }
 }
