@@ -37,6 +37,8 @@ class Timeline {
   void synchronize(Stream stream);
   bool idle(Stream stream) const;  // everything on it has ended by now
 
+  void reset();                    // waits for everything; streams and events are gone
+
   Event create_event();
   bool destroy_event(Event event);
   bool has_event(Event event) const { return events_.contains(event); }

@@ -10,6 +10,11 @@
 // Exported with C linkage; the version scripts in src/runtime/rules.cmake give it its version node.
 #define SIMTLAB_CUDA_API extern "C" __attribute__((visibility("default")))
 
+// Second exported name of a function defined in the same file: per-thread default streams (_ptsz, _ptds), which act as the
+// legacy one (D-RUNTIME-2), and names of other CUDA versions.
+#define SIMTLAB_CUDA_ALIAS(alias, function) \
+  asm(".globl " #alias "\n.type " #alias ", @function\n.set " #alias ", " #function "\n")
+
 namespace simtlab::runtime {
 
 // Result of every call. The numbers are those of CUDA 10.1 and later; names and texts: error_codes.cpp.
