@@ -87,6 +87,7 @@ class Gpu {
   StreamId create_stream(bool non_blocking);
   bool destroy_stream(StreamId stream);
   bool has_stream(StreamId stream) const;
+  bool non_blocking(StreamId stream) const;
   bool idle(StreamId stream) const;                            // nothing left to wait for, on simulated time
   void synchronize();
   void synchronize(StreamId stream);

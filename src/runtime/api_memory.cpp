@@ -12,7 +12,7 @@ namespace gpu = simtlab::gpu;
 
 namespace {
 
-constexpr std::size_t pitch_alignment = 512;   // cudaMallocPitch rows; real devices: 512 as well
+constexpr std::size_t pitch_alignment = 512;  // cudaMallocPitch rows; real devices: 512 as well
 
 CudaError allocate(Runtime& runtime, void** out, std::size_t bytes, const char* what, MemoryKind kind) {
   if (out == nullptr) return error_invalid_value;
@@ -28,7 +28,8 @@ CudaError allocate(Runtime& runtime, void** out, std::size_t bytes, const char* 
 
 // The host can only follow device addresses when they are its own.
 bool host_visible(gpu::Gpu& gpu, const void* pointer) {
-  return reinterpret_cast<const void*>(gpu.memory().host(reinterpret_cast<std::uint64_t>(pointer))) == pointer;
+  return reinterpret_cast<const void*>(gpu.memory().host(reinterpret_cast<std::uint64_t>(pointer))) ==
+         pointer;
 }
 
 CudaError release(Runtime& runtime, void* pointer, bool host) {
@@ -41,8 +42,8 @@ CudaError release(Runtime& runtime, void* pointer, bool host) {
   return success;
 }
 
-// Page-locked memory comes from the device's address range, so that kernels can use it in place. What does not fit there
-// is ordinary memory, which only copies can use.
+// Page-locked memory comes from the device's address range, so that kernels can use it in place. What does
+// not fit there is ordinary memory, which only copies can use.
 CudaError allocate_host(Runtime& runtime, void** out, std::size_t bytes) {
   if (out == nullptr) return error_invalid_value;
   const CudaError code = allocate(runtime, out, bytes, "cudaMallocHost", MemoryKind::host);
@@ -64,12 +65,14 @@ CudaError allocate_managed(Runtime& runtime, void** out, std::size_t bytes) {
   return runtime.unsupported("cudaMallocManaged", "the address range this host gave");
 }
 
-CudaError allocate_pitch(Runtime& runtime, void** out, std::size_t* pitch, std::size_t width, std::size_t height,
-                         std::size_t depth) {
+CudaError allocate_pitch(Runtime& runtime, void** out, std::size_t* pitch, std::size_t width,
+                         std::size_t height, std::size_t depth) {
   if (pitch == nullptr) return error_invalid_value;
   std::size_t total = 0;
-  const std::size_t row = width / pitch_alignment * pitch_alignment + (width % pitch_alignment != 0 ? pitch_alignment : 0);
-  if (row < width || __builtin_mul_overflow(row, height, &total) || __builtin_mul_overflow(total, depth, &total))
+  const std::size_t row =
+      width / pitch_alignment * pitch_alignment + (width % pitch_alignment != 0 ? pitch_alignment : 0);
+  if (row < width || __builtin_mul_overflow(row, height, &total) ||
+      __builtin_mul_overflow(total, depth, &total))
     return error_memory_allocation;
   *pitch = row;
   return allocate(runtime, out, total, "cudaMallocPitch", MemoryKind::device);
@@ -82,22 +85,26 @@ SIMTLAB_CUDA_API CudaError cudaMalloc(void** out, std::size_t bytes) {
 }
 SIMTLAB_CUDA_API CudaError cudaFree(void* pointer) {
   return call([&](Runtime& r) {
-    r.gpu();   // cudaFree(0) is how programs start the context
+    r.gpu();  // cudaFree(0) is how programs start the context
     return release(r, pointer, false);
   });
 }
 SIMTLAB_CUDA_API CudaError cudaMallocAsync(void** out, std::size_t bytes, StreamHandle stream) {
   return call([&](Runtime& r) {
-    return r.stream(stream) ? allocate(r, out, bytes, "cudaMallocAsync", MemoryKind::device) : error_invalid_resource_handle;
+    return r.stream(stream) ? allocate(r, out, bytes, "cudaMallocAsync", MemoryKind::device)
+                            : error_invalid_resource_handle;
   });
 }
 SIMTLAB_CUDA_API CudaError cudaFreeAsync(void* pointer, StreamHandle stream) {
-  return call([&](Runtime& r) { return r.stream(stream) ? release(r, pointer, false) : error_invalid_resource_handle; });
+  return call([&](Runtime& r) {
+    return r.stream(stream) ? release(r, pointer, false) : error_invalid_resource_handle;
+  });
 }
 SIMTLAB_CUDA_ALIAS(cudaMallocAsync_ptsz, cudaMallocAsync);
 SIMTLAB_CUDA_ALIAS(cudaFreeAsync_ptsz, cudaFreeAsync);
 
-SIMTLAB_CUDA_API CudaError cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width, std::size_t height) {
+SIMTLAB_CUDA_API CudaError cudaMallocPitch(void** out, std::size_t* pitch, std::size_t width,
+                                           std::size_t height) {
   return call([&](Runtime& r) { return allocate_pitch(r, out, pitch, width, height, 1); });
 }
 SIMTLAB_CUDA_API CudaError cudaMalloc3D(PitchedPointer* out, Extent extent) {
@@ -133,7 +140,9 @@ SIMTLAB_CUDA_API CudaError cudaHostRegister(void* pointer, std::size_t bytes, un
   });
 }
 SIMTLAB_CUDA_API CudaError cudaHostUnregister(void* pointer) {
-  return call([&](Runtime& r) { return r.registered_host.erase(pointer) != 0 ? success : error_host_memory_not_registered; });
+  return call([&](Runtime& r) {
+    return r.registered_host.erase(pointer) != 0 ? success : error_host_memory_not_registered;
+  });
 }
 SIMTLAB_CUDA_API CudaError cudaHostGetDevicePointer(void** out, void* host, unsigned) {
   return call([&](Runtime& r) {
@@ -144,7 +153,8 @@ SIMTLAB_CUDA_API CudaError cudaHostGetDevicePointer(void** out, void* host, unsi
       return success;
     }
     if (r.registered_host.contains(host) || r.plain_host.contains(host))
-      return r.unsupported("cudaHostGetDevicePointer", "memory that cudaHostRegister pinned (use cudaHostAlloc)");
+      return r.unsupported("cudaHostGetDevicePointer",
+                           "memory that cudaHostRegister pinned (use cudaHostAlloc)");
     return error_invalid_value;
   });
 }
@@ -153,7 +163,7 @@ SIMTLAB_CUDA_API CudaError cudaHostGetFlags(unsigned* flags, void* host) {
     const MemoryKind* kind = r.kind_of(host);
     if (flags == nullptr || (!r.plain_host.contains(host) && (kind == nullptr || *kind != MemoryKind::host)))
       return error_invalid_value;
-    *flags = 2;   // cudaHostAllocMapped
+    *flags = 2;  // cudaHostAllocMapped
     return success;
   });
 }
@@ -161,8 +171,8 @@ SIMTLAB_CUDA_API CudaError cudaHostGetFlags(unsigned* flags, void* host) {
 SIMTLAB_CUDA_API CudaError cudaMallocManaged(void** out, std::size_t bytes, unsigned) {
   return call([&](Runtime& r) { return allocate_managed(r, out, bytes); });
 }
-// Hints about managed memory: there is one memory, so nothing moves. The location argument differs between CUDA versions
-// and is not read.
+// Hints about managed memory: there is one memory, so nothing moves. The location argument differs between
+// CUDA versions and is not read.
 SIMTLAB_CUDA_API CudaError cudaMemPrefetchAsync(const void* pointer, std::size_t) {
   return call([&](Runtime& r) { return r.kind_of(pointer) != nullptr ? success : error_invalid_value; });
 }
@@ -209,7 +219,8 @@ SIMTLAB_CUDA_API CudaError cudaPointerGetAttributes(PointerAttributes* out, cons
 SIMTLAB_CUDA_API CudaError cudaMemcpy(void* dst, const void* src, std::size_t bytes, int kind) {
   return call([&](Runtime& r) { return copy_linear(r, dst, src, bytes, kind, 0, false); });
 }
-SIMTLAB_CUDA_API CudaError cudaMemcpyAsync(void* dst, const void* src, std::size_t bytes, int kind, StreamHandle stream) {
+SIMTLAB_CUDA_API CudaError cudaMemcpyAsync(void* dst, const void* src, std::size_t bytes, int kind,
+                                           StreamHandle stream) {
   return call([&](Runtime& r) { return copy_linear(r, dst, src, bytes, kind, stream, true); });
 }
 SIMTLAB_CUDA_API CudaError cudaMemcpyPeer(void* dst, int to, const void* src, int from, std::size_t bytes) {
@@ -218,8 +229,8 @@ SIMTLAB_CUDA_API CudaError cudaMemcpyPeer(void* dst, int to, const void* src, in
     return copy_linear(r, dst, src, bytes, device_to_device, 0, false);
   });
 }
-SIMTLAB_CUDA_API CudaError cudaMemcpyPeerAsync(void* dst, int to, const void* src, int from, std::size_t bytes,
-                                               StreamHandle stream) {
+SIMTLAB_CUDA_API CudaError cudaMemcpyPeerAsync(void* dst, int to, const void* src, int from,
+                                               std::size_t bytes, StreamHandle stream) {
   return call([&](Runtime& r) {
     if (to != 0 || from != 0) return error_invalid_device;
     return copy_linear(r, dst, src, bytes, device_to_device, stream, true);

@@ -16,34 +16,36 @@ SIMTLAB_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
 SIMTLAB_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
 
 SIMTLAB_CUDA_API void __cudaUnregisterFatBinary(void** handle) {
-  // The process is ending, or a library is unloaded: what was measured stays, the bytes must not be read again.
+  // The process is ending, or a library is unloaded: what was measured stays, the bytes must not be read
+  // again.
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   runtime.images.retire(reinterpret_cast<Image*>(handle));
 }
 
-SIMTLAB_CUDA_API void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*, void*,
-                                             void*, void*, int*) {
+SIMTLAB_CUDA_API void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int,
+                                             void*, void*, void*, void*, int*) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   runtime.images.add_kernel(reinterpret_cast<Image*>(handle), host, name);
 }
 
-SIMTLAB_CUDA_API void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, std::size_t, int, int) {
+SIMTLAB_CUDA_API void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, std::size_t,
+                                        int, int) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   runtime.images.add_variable(reinterpret_cast<Image*>(handle), host, name);
 }
 
-SIMTLAB_CUDA_API void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, std::size_t, int,
-                                               int) {
+SIMTLAB_CUDA_API void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int,
+                                               std::size_t, int, int) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   runtime.images.add_managed(reinterpret_cast<Image*>(handle), host, name);
 }
 
-SIMTLAB_CUDA_API void __cudaRegisterTexture(void** handle, const TextureReference* host, const void**, const char* name,
-                                            int, int normalized_read, int) {
+SIMTLAB_CUDA_API void __cudaRegisterTexture(void** handle, const TextureReference* host, const void**,
+                                            const char* name, int, int normalized_read, int) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   runtime.images.add_texture(reinterpret_cast<Image*>(handle), host, name, normalized_read != 0);
@@ -65,7 +67,8 @@ SIMTLAB_CUDA_API char __cudaInitModule(void** handle) {
 
 // ---- launches
 
-SIMTLAB_CUDA_API unsigned __cudaPushCallConfiguration(Dim3Arg grid, Dim3Arg block, std::size_t shared, StreamHandle stream) {
+SIMTLAB_CUDA_API unsigned __cudaPushCallConfiguration(Dim3Arg grid, Dim3Arg block, std::size_t shared,
+                                                      StreamHandle stream) {
   thread_state().pushed.push_back({grid, block, shared, stream});
   return 0;
 }
@@ -84,10 +87,12 @@ SIMTLAB_CUDA_API CudaError __cudaPopCallConfiguration(Dim3Arg* grid, Dim3Arg* bl
 
 SIMTLAB_CUDA_API CudaError cudaLaunchKernel(const void* host, Dim3Arg grid, Dim3Arg block, void** arguments,
                                             std::size_t shared, StreamHandle stream) {
-  return call([&](Runtime& runtime) { return launch(runtime, host, grid, block, arguments, shared, stream); });
+  return call(
+      [&](Runtime& runtime) { return launch(runtime, host, grid, block, arguments, shared, stream); });
 }
 
-// Programs of nvcc 13 and later ask for a handle once and launch by it; our handle is the host address itself.
+// Programs of nvcc 13 and later ask for a handle once and launch by it; our handle is the host address
+// itself.
 SIMTLAB_CUDA_API CudaError __cudaGetKernel(const void** kernel, const void* host) {
   if (kernel == nullptr) return note(error_invalid_value);
   *kernel = host;
@@ -103,21 +108,25 @@ SIMTLAB_CUDA_API CudaError cudaGetKernel(const void** kernel, const void* host) 
   });
 }
 
-SIMTLAB_CUDA_API CudaError __cudaLaunchKernel(const void* kernel, Dim3Arg grid, Dim3Arg block, void** arguments,
-                                              std::size_t shared, StreamHandle stream) {
-  return call([&](Runtime& runtime) { return launch(runtime, kernel, grid, block, arguments, shared, stream); });
+SIMTLAB_CUDA_API CudaError __cudaLaunchKernel(const void* kernel, Dim3Arg grid, Dim3Arg block,
+                                              void** arguments, std::size_t shared, StreamHandle stream) {
+  return call(
+      [&](Runtime& runtime) { return launch(runtime, kernel, grid, block, arguments, shared, stream); });
 }
 
-SIMTLAB_CUDA_API CudaError cudaLaunchKernelExC(const LaunchConfig* config, const void* host, void** arguments) {
+SIMTLAB_CUDA_API CudaError cudaLaunchKernelExC(const LaunchConfig* config, const void* host,
+                                               void** arguments) {
   return call([&](Runtime& runtime) {
     if (config == nullptr) return error_invalid_value;
     const CudaError allowed = check_attributes(runtime, *config);
     if (allowed != success) return allowed;
-    return launch(runtime, host, config->grid, config->block, arguments, config->shared_bytes, config->stream);
+    return launch(runtime, host, config->grid, config->block, arguments, config->shared_bytes,
+                  config->stream);
   });
 }
 
-SIMTLAB_CUDA_API CudaError cudaLaunchCooperativeKernel(const void*, Dim3Arg, Dim3Arg, void**, std::size_t, StreamHandle) {
+SIMTLAB_CUDA_API CudaError cudaLaunchCooperativeKernel(const void*, Dim3Arg, Dim3Arg, void**, std::size_t,
+                                                       StreamHandle) {
   return call([&](Runtime& runtime) {
     return runtime.unsupported("cudaLaunchCooperativeKernel", "grid-wide synchronisation");
   });

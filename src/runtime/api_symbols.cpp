@@ -7,8 +7,8 @@ namespace gpu = simtlab::gpu;
 
 namespace {
 
-CudaError copy_symbol(Runtime& r, const void* symbol, std::size_t offset, const void* other, std::size_t bytes, int kind,
-                      StreamHandle stream, bool async, bool to_symbol) {
+CudaError copy_symbol(Runtime& r, const void* symbol, std::size_t offset, const void* other,
+                      std::size_t bytes, int kind, StreamHandle stream, bool async, bool to_symbol) {
   gpu::Symbol s;
   const CudaError code = symbol_of(r, symbol, s);
   if (code != success) return code;
@@ -27,21 +27,23 @@ CudaError copy_symbol(Runtime& r, const void* symbol, std::size_t offset, const 
 
 }  // namespace
 
-SIMTLAB_CUDA_API CudaError cudaMemcpyToSymbol(const void* symbol, const void* src, std::size_t bytes, std::size_t offset,
-                                              int kind) {
+SIMTLAB_CUDA_API CudaError cudaMemcpyToSymbol(const void* symbol, const void* src, std::size_t bytes,
+                                              std::size_t offset, int kind) {
   return call([&](Runtime& r) { return copy_symbol(r, symbol, offset, src, bytes, kind, 0, false, true); });
 }
 SIMTLAB_CUDA_API CudaError cudaMemcpyToSymbolAsync(const void* symbol, const void* src, std::size_t bytes,
                                                    std::size_t offset, int kind, StreamHandle stream) {
-  return call([&](Runtime& r) { return copy_symbol(r, symbol, offset, src, bytes, kind, stream, true, true); });
+  return call(
+      [&](Runtime& r) { return copy_symbol(r, symbol, offset, src, bytes, kind, stream, true, true); });
 }
-SIMTLAB_CUDA_API CudaError cudaMemcpyFromSymbol(void* dst, const void* symbol, std::size_t bytes, std::size_t offset,
-                                                int kind) {
+SIMTLAB_CUDA_API CudaError cudaMemcpyFromSymbol(void* dst, const void* symbol, std::size_t bytes,
+                                                std::size_t offset, int kind) {
   return call([&](Runtime& r) { return copy_symbol(r, symbol, offset, dst, bytes, kind, 0, false, false); });
 }
-SIMTLAB_CUDA_API CudaError cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, std::size_t bytes, std::size_t offset,
-                                                     int kind, StreamHandle stream) {
-  return call([&](Runtime& r) { return copy_symbol(r, symbol, offset, dst, bytes, kind, stream, true, false); });
+SIMTLAB_CUDA_API CudaError cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, std::size_t bytes,
+                                                     std::size_t offset, int kind, StreamHandle stream) {
+  return call(
+      [&](Runtime& r) { return copy_symbol(r, symbol, offset, dst, bytes, kind, stream, true, false); });
 }
 SIMTLAB_CUDA_API CudaError cudaGetSymbolAddress(void** out, const void* symbol) {
   return call([&](Runtime& r) {

@@ -29,7 +29,8 @@ Image* Images::add(const void* wrapper, const std::string& program) {
   else
     image->failure = std::make_shared<Error>(
         ExitCode::bad_input, "fatbin",
-        fmt::format("{}: the program registered something that is not a fat binary (magic 0x{:08x})", image->name, w.magic),
+        fmt::format("{}: the program registered something that is not a fat binary (magic 0x{:08x})",
+                    image->name, w.magic),
         "build it with `simtlab build`, or with nvcc -cudart shared");
   images_.push_back(std::move(image));
   return images_.back().get();
@@ -74,12 +75,13 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
   if (image.module) return;
   if (image.failure) throw Error(*image.failure);
   if (image.data == nullptr)
-    throw Error(ExitCode::bad_input, "fatbin-gone", fmt::format("{}: used after the program unregistered it", image.name));
+    throw Error(ExitCode::bad_input, "fatbin-gone",
+                fmt::format("{}: used after the program unregistered it", image.name));
   try {
     const auto entries = frontend::read_fatbin(image.data, 0, image.name);
     const device::Device& device = gpu.device();
-    const frontend::FatbinEntry& entry =
-        frontend::pick_ptx(entries, static_cast<unsigned>(device.cc_major), static_cast<unsigned>(device.cc_minor), image.name);
+    const frontend::FatbinEntry& entry = frontend::pick_ptx(
+        entries, static_cast<unsigned>(device.cc_major), static_cast<unsigned>(device.cc_minor), image.name);
     image.module = gpu.load_module(image.name, entry.text);
   } catch (const Error& error) {
     image.failure = std::make_shared<Error>(error);

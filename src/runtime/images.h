@@ -1,5 +1,6 @@
-// What the program registered at start-up: fat binaries and the host addresses that stand for kernels, variables and
-// texture references. Images are read when something of them is used first; until then a broken or unsupported one harms nobody.
+// What the program registered at start-up: fat binaries and the host addresses that stand for kernels,
+// variables and texture references. Images are read when something of them is used first; until then a broken
+// or unsupported one harms nobody.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +18,22 @@
 namespace simtlab::runtime {
 
 struct Image {
-  std::string name;                  // "app:image1", for messages
-  const void* data = nullptr;        // container or PTX text in the program's own memory
+  std::string name;            // "app:image1", for messages
+  const void* data = nullptr;  // container or PTX text in the program's own memory
   std::optional<gpu::ModuleId> module;
-  std::shared_ptr<const Error> failure;   // loading was tried and refused
+  std::shared_ptr<const Error> failure;  // loading was tried and refused
   struct Managed {
     std::string name;
-    void** host_pointer;             // the program's variable that gets the address
+    void** host_pointer;  // the program's variable that gets the address
   };
   std::vector<Managed> managed;
 };
 
 struct KernelEntry {
   Image* image = nullptr;
-  std::string name;                  // mangled
+  std::string name;  // mangled
   std::optional<gpu::Kernel> kernel;
-  std::uint64_t max_dynamic_shared = 0;   // opted in by cudaFuncSetAttribute
+  std::uint64_t max_dynamic_shared = 0;  // opted in by cudaFuncSetAttribute
   int carveout = -1;
 };
 
@@ -64,7 +65,8 @@ class Images {
 
   // Loads the image if that has not been tried; throws the Error of the first attempt again.
   void load(Image& image, gpu::Gpu& gpu);
-  // Loads the kernel's image and resolves it. Throws Error(unsupported, "no-device-code") if the image lacks it.
+  // Loads the kernel's image and resolves it. Throws Error(unsupported, "no-device-code") if the image lacks
+  // it.
   gpu::Kernel resolve(KernelEntry& entry, gpu::Gpu& gpu);
   // The program's bytes are gone: what is loaded stays usable, nothing is loaded any more.
   void retire(Image* image) { image->data = nullptr; }

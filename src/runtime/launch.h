@@ -7,8 +7,8 @@ namespace simtlab::runtime {
 
 class Runtime;
 
-CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block, void** arguments,
-                 std::size_t shared, StreamHandle stream);
+CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                 void** arguments, std::size_t shared, StreamHandle stream);
 
 // Launch attributes that only hint are ignored; those that change what a kernel may do are refused by name.
 CudaError check_attributes(Runtime& runtime, const LaunchConfig& config);

@@ -24,7 +24,7 @@ constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr char stop = 's', crash = 'c';
 
 volatile bool interrupted = false;
-int to_watcher = -1, from_watcher = -1;   // write end, read end
+int to_watcher = -1, from_watcher = -1;  // write end, read end
 pid_t owner = 0;
 bool watching = false;
 std::string written_as;
@@ -47,9 +47,9 @@ void on_crash(int signal_number) {
 }
 
 void install(int signal_number, void (*handler)(int)) {
-  struct sigaction now{};
+  struct sigaction now {};
   if (sigaction(signal_number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
-  struct sigaction ours{};
+  struct sigaction ours {};
   ours.sa_handler = handler;
   ours.sa_flags = SA_RESTART;
   sigaction(signal_number, &ours, nullptr);
@@ -69,7 +69,8 @@ void watch(Runtime& runtime, int requests, int answers, double limit_s) {
   for (;;) {
     int wait_ms = -1;
     if (limit_s > 0) {
-      const double left = limit_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double left =
+          limit_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       wait_ms = left > 0 ? static_cast<int>(std::min(left * 1000 + 1, 1e9)) : 0;
     }
     pollfd request{requests, POLLIN, 0};
@@ -113,7 +114,7 @@ void write_or_throw(Runtime& runtime, const char* path) {
 
 struct AtEnd {
   ~AtEnd() {
-    if (getpid() != owner) return;   // a forked child has nothing to say
+    if (getpid() != owner) return;  // a forked child has nothing to say
     Runtime& runtime = Runtime::get();
     const bool locked = lock_soon(runtime, 1000);
     write_result(runtime);
@@ -123,7 +124,9 @@ struct AtEnd {
 
 }  // namespace
 
-const volatile bool* interrupt_flag() { return &interrupted; }
+const volatile bool* interrupt_flag() {
+  return &interrupted;
+}
 
 void watch_process(Runtime& runtime) {
   if (watching) return;

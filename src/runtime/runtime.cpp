@@ -20,11 +20,12 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string{} : std::string{value};
 }
 
-// The data files of this library, for programs that are started without `simtlab run`: beside the library, or in the
-// source tree that built it.
+// The data files of this library, for programs that are started without `simtlab run`: beside the library, or
+// in the source tree that built it.
 void find_data() {
   Dl_info info{};
-  if (!environment("SIMTLAB_DATA").empty() || dladdr(reinterpret_cast<const void*>(&find_data), &info) == 0) return;
+  if (!environment("SIMTLAB_DATA").empty() || dladdr(reinterpret_cast<const void*>(&find_data), &info) == 0)
+    return;
   const std::filesystem::path lib = std::filesystem::path(info.dli_fname).parent_path();
   for (const char* relative : {"../share/simtlab/data", "../../../data"}) {
     std::error_code error;
@@ -38,13 +39,20 @@ void find_data() {
 
 CudaError code_of(exec::Fault::Kind kind) {
   switch (kind) {
-    case exec::Fault::Kind::illegal_address: return error_illegal_address;
-    case exec::Fault::Kind::misaligned_address: return error_misaligned_address;
-    case exec::Fault::Kind::illegal_instruction: return error_illegal_instruction;
-    case exec::Fault::Kind::trap: return error_launch_failure;
-    case exec::Fault::Kind::assertion: return error_assert;
-    case exec::Fault::Kind::deadlock: return error_launch_timeout;
-    case exec::Fault::Kind::stack_overflow: return error_hardware_stack;
+    case exec::Fault::Kind::illegal_address:
+      return error_illegal_address;
+    case exec::Fault::Kind::misaligned_address:
+      return error_misaligned_address;
+    case exec::Fault::Kind::illegal_instruction:
+      return error_illegal_instruction;
+    case exec::Fault::Kind::trap:
+      return error_launch_failure;
+    case exec::Fault::Kind::assertion:
+      return error_assert;
+    case exec::Fault::Kind::deadlock:
+      return error_launch_timeout;
+    case exec::Fault::Kind::stack_overflow:
+      return error_hardware_stack;
   }
   return error_launch_failure;
 }
@@ -55,17 +63,21 @@ CudaError code_of(const Error& error) {
   if (error.id().starts_with("launch-")) return error_invalid_configuration;
   if (error.id().starts_with("fatbin")) return error_no_kernel_image_for_device;
   switch (error.code()) {
-    case ExitCode::unsupported: return error_not_supported;
-    case ExitCode::bad_input: return error_invalid_ptx;
-    case ExitCode::program_failed: return error_launch_failure;
-    default: return error_unknown;
+    case ExitCode::unsupported:
+      return error_not_supported;
+    case ExitCode::bad_input:
+      return error_invalid_ptx;
+    case ExitCode::program_failed:
+      return error_launch_failure;
+    default:
+      return error_unknown;
   }
 }
 
 }  // namespace
 
 Runtime& Runtime::get() {
-  static Runtime* runtime = new Runtime;   // never destroyed: programs call us from their own exit handlers
+  static Runtime* runtime = new Runtime;  // never destroyed: programs call us from their own exit handlers
   return *runtime;
 }
 
@@ -74,7 +86,9 @@ ThreadState& thread_state() {
   return state;
 }
 
-std::string Runtime::program() const { return program_invocation_short_name; }
+std::string Runtime::program() const {
+  return program_invocation_short_name;
+}
 
 void Runtime::read_configuration() {
   if (configured_) return;
@@ -96,7 +110,7 @@ void Runtime::read_configuration() {
 }
 
 const device::Device& Runtime::device() {
-  gpu();   // a bad configuration is reported the same way whichever call comes first
+  gpu();  // a bad configuration is reported the same way whichever call comes first
   return loaded_->device;
 }
 
@@ -141,7 +155,7 @@ void Runtime::reset_device() {
 }
 
 void Runtime::warn(const std::string& text) {
-  constexpr std::size_t most = 64;   // a program in a loop must not fill the terminal
+  constexpr std::size_t most = 64;  // a program in a loop must not fill the terminal
   if (told_.size() >= most || !told_.insert(text).second) return;
   std::fflush(stdout);
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -182,9 +196,11 @@ CudaError Runtime::report_internal(const char* what) {
 
 CudaError Runtime::unsupported(const char* function, const std::string& what) {
   const Error error(ExitCode::unsupported, "cuda-api",
-                    fmt::format("{}{} is not supported by simtlab's CUDA runtime", function, what.empty() ? "" : " with " + what));
-  warn(fmt::format("simtlab: {}{}: not supported by this CUDA runtime; it returns cudaErrorNotSupported [cuda-api]\n", function,
-                   what.empty() ? "" : " with " + what));
+                    fmt::format("{}{} is not supported by simtlab's CUDA runtime", function,
+                                what.empty() ? "" : " with " + what));
+  warn(fmt::format(
+      "simtlab: {}{}: not supported by this CUDA runtime; it returns cudaErrorNotSupported [cuda-api]\n",
+      function, what.empty() ? "" : " with " + what));
   keep_failure(error);
   return error_not_supported;
 }
@@ -199,7 +215,7 @@ std::optional<gpu::StreamId> Runtime::stream(StreamHandle handle) {
 
 const MemoryKind* Runtime::kind_of(const void* pointer) {
   if (!started()) return nullptr;
-  static constexpr MemoryKind variable = MemoryKind::device;   // of a module
+  static constexpr MemoryKind variable = MemoryKind::device;  // of a module
   const exec::Allocation* found = gpu_->memory().find(reinterpret_cast<std::uint64_t>(pointer));
   if (found == nullptr) return nullptr;
   const auto it = allocations.find(found->address);

@@ -1,7 +1,9 @@
-// The process-wide state behind libcudart: one simulated GPU, what the program registered, errors, the result.
+// The process-wide state behind libcudart: one simulated GPU, what the program registered, errors, the
+// result.
 //
-// A drop-in CUDA runtime is process state by its nature (the API passes no context), so this is the one place with a
-// singleton. Everything below it (gpu/, timing/, exec/) keeps none. All of it is under one lock, taken by call().
+// A drop-in CUDA runtime is process state by its nature (the API passes no context), so this is the one place
+// with a singleton. Everything below it (gpu/, timing/, exec/) keeps none. All of it is under one lock, taken
+// by call().
 #pragma once
 
 #include <cstddef>
@@ -32,13 +34,15 @@ class Runtime {
   std::mutex mutex;
   Images images;
 
-  // The GPU, made at the first call that needs it. Throws Error if the configuration is bad; again at each later call.
+  // The GPU, made at the first call that needs it. Throws Error if the configuration is bad; again at each
+  // later call.
   gpu::Gpu& gpu();
   bool started() const { return gpu_ != nullptr; }
   const device::Device& device();
-  void reset_device();   // cudaDeviceReset: memory, streams and modules go, results stay
+  void reset_device();  // cudaDeviceReset: memory, streams and modules go, results stay
 
-  // Turns an Error into CUDA's code, tells the user once, and keeps it in the result if it ends the run's value.
+  // Turns an Error into CUDA's code, tells the user once, and keeps it in the result if it ends the run's
+  // value.
   CudaError report(const Error& error);
   CudaError report_internal(const char* what);
   // One stderr line, once per text.
@@ -46,7 +50,7 @@ class Runtime {
   CudaError unsupported(const char* function, const std::string& what = {});
   CudaError sticky() const { return sticky_; }
 
-  std::string program() const;                          // the executable's name
+  std::string program() const;  // the executable's name
   const result::RunConfig& config() const { return config_; }
   bool interrupted() const { return interrupted_; }
   void mark_interrupted() { interrupted_ = true; }
@@ -55,7 +59,7 @@ class Runtime {
 
   // Memory that programs got from cudaMalloc*, by start address.
   std::map<std::uint64_t, MemoryKind> allocations;
-  std::set<void*> plain_host;                           // page-locked memory that is not visible to the device
+  std::set<void*> plain_host;  // page-locked memory that is not visible to the device
   std::map<const void*, std::size_t> registered_host;
   std::map<gpu::EventId, unsigned> event_flags;
   std::set<CudaArray*> arrays;
@@ -65,7 +69,7 @@ class Runtime {
   // Stream of a handle; throws nothing: nullopt if there is no such stream.
   std::optional<gpu::StreamId> stream(StreamHandle handle);
   static StreamHandle handle_of(gpu::StreamId id) { return id + 0x100; }
-  MemoryKind const* kind_of(const void* pointer);       // null: not device memory
+  MemoryKind const* kind_of(const void* pointer);  // null: not device memory
 
  private:
   Runtime() = default;

@@ -23,7 +23,8 @@ void copy_on_host(void* dst, const void* src, const gpu::Gpu::Box& box) {
   const auto* from = static_cast<const std::byte*>(src);
   for (std::uint64_t z = 0; z < box.depth; ++z)
     for (std::uint64_t y = 0; y < box.height; ++y)
-      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch, box.width);
+      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch,
+                   box.width);
 }
 
 }  // namespace
@@ -41,28 +42,37 @@ CudaError copy_box(Runtime& runtime, void* dst, const void* src, const gpu::Gpu:
       gpu.synchronize(*stream);
       copy_on_host(dst, src, box);
       return success;
-    case host_to_device: done = gpu.copy_box(dst, src, box, CopyKind::host_to_device, *stream, async); break;
-    case device_to_host: done = gpu.copy_box(dst, src, box, CopyKind::device_to_host, *stream, async); break;
+    case host_to_device:
+      done = gpu.copy_box(dst, src, box, CopyKind::host_to_device, *stream, async);
+      break;
+    case device_to_host:
+      done = gpu.copy_box(dst, src, box, CopyKind::device_to_host, *stream, async);
+      break;
     // The host does not wait for copies within the device.
-    case device_to_device: done = gpu.copy_box(dst, src, box, CopyKind::device_to_device, *stream, true); break;
-    default: return error_invalid_memcpy_direction;
+    case device_to_device:
+      done = gpu.copy_box(dst, src, box, CopyKind::device_to_device, *stream, true);
+      break;
+    default:
+      return error_invalid_memcpy_direction;
   }
   return done ? success : error_invalid_value;
 }
 
-CudaError copy_linear(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int kind, StreamHandle stream,
-                      bool async) {
+CudaError copy_linear(Runtime& runtime, void* dst, const void* src, std::size_t bytes, int kind,
+                      StreamHandle stream, bool async) {
   gpu::Gpu::Box box;
   box.width = bytes;
   return copy_box(runtime, dst, src, box, kind, stream, async);
 }
 
-CudaError fill_box(Runtime& runtime, void* dst, int value, const gpu::Gpu::Box& box, StreamHandle stream_handle, bool) {
+CudaError fill_box(Runtime& runtime, void* dst, int value, const gpu::Gpu::Box& box,
+                   StreamHandle stream_handle, bool) {
   gpu::Gpu& gpu = runtime.gpu();
   const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
   if (!stream) return error_invalid_resource_handle;
   // cudaMemset returns before the device is done, in its synchronous form too.
-  const bool done = gpu.fill_box(reinterpret_cast<std::uint64_t>(dst), static_cast<std::byte>(value & 0xff), box, *stream, true);
+  const bool done = gpu.fill_box(reinterpret_cast<std::uint64_t>(dst), static_cast<std::byte>(value & 0xff),
+                                 box, *stream, true);
   return done ? success : error_invalid_value;
 }
 
