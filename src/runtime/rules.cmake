@@ -16,3 +16,6 @@ endforeach()
 # For -lcudart.
 add_custom_command(TARGET cudart_12 POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink libcudart.so.12 ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libcudart.so VERBATIM)
+foreach(target ${cudart_targets})
+  add_dependencies(simtlab_programs ${target})
+endforeach()
