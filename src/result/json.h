@@ -14,6 +14,9 @@ inline constexpr int json_schema = 1;
 
 std::string to_json(const Result& result);
 
+// A JSON string literal: control characters escaped, bytes that are not UTF-8 replaced by U+FFFD.
+std::string json_string(std::string_view text);
+
 // Reads what to_json wrote. Hostile input is an Error(bad_input, "result-json") with line and column or the
 // path of the member ("kernels[3].metrics.gpu.time"); a newer schema is Error(unsupported, "result-schema").
 Result result_from_json(std::string_view text, const std::string& file);

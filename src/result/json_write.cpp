@@ -34,33 +34,6 @@ std::size_t utf8_length(std::string_view text, std::size_t i) {
   return length;
 }
 
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text, i);
-    const char c = text[i];
-    if (length == 0) {
-      out += "\xef\xbf\xbd";
-      ++i;
-      continue;
-    }
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\r')
-      out += "\\r";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += text.substr(i, length);
-    i += length;
-  }
-  return out + "\"";
-}
-
 // Shortest text that reads back as the same double; always recognisable as a real number.
 std::string real(double value) {
   std::string text = fmt::format("{}", value);
@@ -130,6 +103,33 @@ std::string kernel(const KernelResult& k) {
 }
 
 }  // namespace
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text, i);
+    const char c = text[i];
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+      ++i;
+      continue;
+    }
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += text.substr(i, length);
+    i += length;
+  }
+  return out + "\"";
+}
 
 std::string to_json(const Result& result) {
   std::string out = fmt::format("{{\n  \"schema\": {},\n  \"manifest\": {},\n  \"total\": ", json_schema,

@@ -101,6 +101,24 @@ Metrics combine(const std::vector<KernelResult>& kernels) {
   return combine(pointers);
 }
 
+Metrics combine_totals(const Metrics& first, const Metrics& second,
+                       const std::vector<KernelResult>& kernels) {
+  Metrics out = combine(kernels);
+  for (const Metrics* side : {&first, &second})
+    for (const Metrics::Value& v : side->values()) {
+      if (find_metric(v.name)->scope != "total") continue;
+      const Metrics::Value* a = value_of(first, v.name);
+      const Metrics::Value* b = value_of(second, v.name);
+      const bool integer = (a == nullptr || a->is_integer) && (b == nullptr || b->is_integer);
+      const double sum = (a == nullptr ? 0 : a->real) + (b == nullptr ? 0 : b->real);
+      if (integer && sum < 0x1p63)
+        out.set(v.name, (a == nullptr ? 0 : a->integer) + (b == nullptr ? 0 : b->integer));
+      else if (std::isfinite(sum))
+        out.set(v.name, sum);
+    }
+  return out;
+}
+
 std::vector<KernelResult> merge_by_name(const std::vector<KernelResult>& kernels) {
   std::vector<Launches> groups;
   std::map<std::string_view, std::size_t> index;

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <new>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr const char* description =
+    "simtlab: a GPU performance laboratory. Runs CUDA programs and PTX kernels on a simulated GPU and says "
+    "how long they\n"
+    "take and why.\n\n"
+    "  simtlab run app.cu --gpu a100            compile and run a CUDA program\n"
+    "  simtlab run -- ./app 1024                run an executable built with -cudart shared\n"
+    "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
+    "  simtlab explain long_scoreboard          what a word of the report means\n";
+
+struct Arguments {
+  std::vector<std::string> ours;  // in the reverse order that CLI11 wants
+  std::optional<std::vector<std::string>> after_dashes;
+};
+
+// What follows `--` is the program's. `--json` alone must not take the next argument as its value.
+Arguments arguments(int argc, char** argv) {
+  Arguments out;
+  const std::vector<std::string> all(argv + 1, argv + argc);
+  const auto dashes = !all.empty() && all.front() == "run" ? std::ranges::find(all, "--") : all.end();
+  out.ours.assign(all.begin(), dashes);
+  if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
+  for (std::string& a : out.ours)
+    if (a == "--json" || a == "--csv") a += "=-";
+  std::ranges::reverse(out.ours);
+  return out;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+// Commands that only hold others (simtlab itself, list, config) do nothing by themselves.
+bool has_action(const CLI::App& command) {
+  return command.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
+
+int parse_and_run(int argc, char** argv) {
+  Arguments split = arguments(argc, argv);
+  CLI::App app(description, "simtlab");
+  Action chosen;
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  add_run(app, chosen, split.after_dashes);
+  add_build(app, chosen);
+  add_report(app, chosen);
+  add_list(app, chosen);
+  add_config(app, chosen);
+  add_explain(app, chosen);
+  add_version(app, chosen);
+  app.set_version_flag("--version", "simtlab " + std::string(version()));
+  try {
+    app.parse(split.ours);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);  // --help, --version: prints on stdout
+  } catch (const CLI::ParseError& e) {
+    const std::vector<std::string> rest = app.remaining(true);
+    if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && !rest.empty())
+      unexpected_argument(app, rest.front());
+    // No sub-command was recognised: either a word is misspelt, or there is none.
+    if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !has_action(innermost(app))) {
+      if (!rest.empty()) unexpected_argument(app, rest.front());
+      talk(innermost(app).help());
+      return static_cast<int>(ExitCode::usage);
+    }
+    throw Error(ExitCode::usage, "option-value", e.what(), "simtlab --help, simtlab COMMAND --help");
+  }
+  return chosen();
+}
+
+}  // namespace
+
+void unexpected_argument(const CLI::App& app, const std::string& argument) {
+  const CLI::App& command = innermost(app);
+  const std::string where = &command == &app ? "simtlab" : "simtlab " + command.get_name();
+  if (argument.starts_with("-") && argument.size() > 1) {
+    const std::string name = argument.substr(0, argument.find('='));
+    const std::string near = nearest_name(name, option_names(command));
+    throw Error(
+        ExitCode::usage, "option-unknown", fmt::format("{} has no option {}", where, name),
+        near.empty() ? fmt::format("{} --help lists them", where) : fmt::format("did you mean {}?", near));
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  const std::string near = nearest_name(argument, names);
+  if (!names.empty())
+    throw Error(
+        ExitCode::usage, "command-unknown", fmt::format("{} has no command '{}'", where, argument),
+        near.empty() ? fmt::format("{} --help lists them", where) : fmt::format("did you mean '{}'?", near));
+  throw Error(ExitCode::usage, "argument-unexpected",
+              fmt::format("{} takes no argument '{}' here", where, argument),
+              fmt::format("{} --help shows the usage", where));
+}
+
+int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::setlocale(LC_CTYPE, "");
+  try {
+    remember_command_line(argc, argv);
+    return parse_and_run(argc, argv);
+  } catch (const Error& e) {
+    talk(e.format());
+    return static_cast<int>(e.code());
+  } catch (const std::bad_alloc&) {
+    talk(
+        "error: the host has no memory left [host-memory]\n  hint: a smaller problem, or --max-memory to be "
+        "told earlier\n");
+  } catch (const std::exception& e) {
+    talk(fmt::format(
+        "error: {} [internal]\n  hint: this is a fault of simtlab; please report it with the command line\n",
+        e.what()));
+  }
+  return static_cast<int>(ExitCode::failure);
+}
+
+}  // namespace simtlab::cli

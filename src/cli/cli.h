@@ -1,0 +1,35 @@
+// The command line: one file per sub-command (command_*.cpp), what they share in options.h, output.h and
+// signals.h. Only this folder prints and exits. stdout is data, stderr is talk.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace simtlab::cli {
+
+// What the chosen sub-command does; returns the exit code or throws Error.
+using Action = std::function<int()>;
+
+// after_dashes: what followed `--` on the command line, which belongs to the simulated program; nullopt:
+// there was no `--`.
+void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
+void add_build(CLI::App& app, Action& chosen);
+void add_report(CLI::App& app, Action& chosen);
+void add_list(CLI::App& app, Action& chosen);
+void add_config(CLI::App& app, Action& chosen);
+void add_explain(CLI::App& app, Action& chosen);
+void add_version(CLI::App& app, Action& chosen);
+
+// Throws the usage error for an argument that the chosen command does not take, naming the nearest option.
+[[noreturn]] void unexpected_argument(const CLI::App& app, const std::string& argument);
+
+// Parses, runs, prints errors; never throws.
+int run(int argc, char** argv);
+
+}  // namespace simtlab::cli

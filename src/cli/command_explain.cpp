@@ -1,0 +1,85 @@
+// simtlab explain NAME: a metric, a stall reason, an error, a deviation or an exit code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/output.h"
+#include "report/glossary.h"
+#include "result/metrics.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::size_t width = 100;
+
+std::string field(std::string_view label, std::string_view text) {
+  return text.empty() ? "" : fmt::format("  {:<10} {}\n", label, report::wrapped(text, width, 13));
+}
+
+std::string metric(const std::string& name, const result::MetricDeclaration& m) {
+  std::string out = fmt::format("{}: metric\n", name);
+  out += field("meaning", m.doc);
+  out += field("unit", m.unit == "1" ? "1 (a count or a ratio)" : m.unit);
+  out += field("scope", m.scope);
+  out += field("formula", m.formula);
+  if (m.name != name) out += field("family", m.name);
+  out += field("elsewhere", m.aliases);
+  if (m.combine == result::Combine::weighted)
+    out += field("in totals", fmt::format("mean of the launches, weighted by {}", m.weight));
+  else if (m.combine == result::Combine::sum)
+    out += field("in totals", "sum of the launches");
+  else if (m.combine == result::Combine::max)
+    out += field("in totals", "maximum of the launches");
+  return out;
+}
+
+std::string term(const char* kind, const report::Term& t) {
+  return fmt::format("{}: {}\n", t.name, kind) + field("meaning", t.meaning) + field("what to do", t.remedy);
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const result::MetricDeclaration& m : result::registry()) names.emplace_back(m.name);
+  for (const auto* terms : {&report::stall_reasons(), &report::error_ids(), &report::deviations()})
+    for (const report::Term& t : *terms) names.emplace_back(t.name);
+  return names;
+}
+
+int explain(const std::string& name) {
+  const std::string reason = name.starts_with("stall.") ? name.substr(6) : name;
+  std::string out;
+  if (const report::Term* t = report::find_term(report::stall_reasons(), reason))
+    out += term("stall reason", *t);
+  if (const result::MetricDeclaration* m = result::find_metric(name);
+      m != nullptr && (!name.starts_with("stall.") || !out.empty() || m->name == name))
+    out += metric(name, *m);
+  if (const report::Term* t = report::find_term(report::error_ids(), name)) out += term("error", *t);
+  if (const report::Term* t = report::find_term(report::deviations(), name))
+    out += term("deviation from real hardware", *t);
+  for (const ExitCodeText& e : exit_codes())
+    if (name == fmt::format("{}", e.code) || name == e.name)
+      out += fmt::format("exit code {} ({})\n", e.code, e.name) + field("meaning", e.meaning);
+  if (out.empty()) {
+    const std::string near = nearest_name(name, known_names());
+    throw Error(ExitCode::usage, "explain-unknown", fmt::format("nothing is known about '{}'", name),
+                near.empty() ? "`simtlab list stats` lists the metrics; errors print their name in brackets"
+                             : fmt::format("did you mean '{}'?", near));
+  }
+  print(out);
+  return 0;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Action& chosen) {
+  CLI::App* sub = app.add_subcommand("explain", "What a metric, stall reason, error or deviation means");
+  const auto name = std::make_shared<std::string>();
+  sub->add_option("NAME", *name, "e.g. l1.read.miss_rate, long_scoreboard, file-missing")->required();
+  sub->callback([&chosen, name] { chosen = [name] { return explain(*name); }; });
+}
+
+}  // namespace simtlab::cli

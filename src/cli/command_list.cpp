@@ -1,0 +1,148 @@
+// simtlab list: what this installation knows.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/output.h"
+#include "device/catalogue.h"
+
+namespace simtlab::cli {
+namespace {
+
+struct Format {
+  bool markdown = false;
+};
+
+// A table as aligned text or as Markdown.
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
+                  const Format& format) {
+  std::string out;
+  if (format.markdown) {
+    const auto escaped = [](std::string text) {
+      for (std::size_t i = 0; (i = text.find('|', i)) != std::string::npos; i += 2) text.insert(i, 1, '\\');
+      return text;
+    };
+    const auto row = [&](const std::vector<std::string>& cells) {
+      for (const std::string& c : cells) out += "| " + escaped(c) + " ";
+      out += "|\n";
+    };
+    row(head);
+    for (std::size_t i = 0; i < head.size(); ++i) out += "|---";
+    out += "|\n";
+    for (const auto& cells : rows) row(cells);
+    return out;
+  }
+  std::vector<std::size_t> widths(head.size(), 0);
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    widths[i] = head[i].size();
+    for (const auto& cells : rows) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  const auto row = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      text += i + 1 == cells.size() ? cells[i] : report::padded(cells[i], widths[i] + 2);
+    out += text + "\n";
+  };
+  row(head);
+  for (const auto& cells : rows) row(cells);
+  return out;
+}
+
+std::string list_gpus(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : device::list_devices()) {
+    const device::Device d = device::load_device(name).device;
+    rows.push_back({name, d.product, d.architecture, fmt::format("{}.{}", d.cc_major, d.cc_minor),
+                    fmt::format("{}", d.sm.count), fmt::format("{:.0f} MHz", d.sm_clock_hz / 1e6),
+                    report::format_bytes(static_cast<double>(d.l2.bytes)),
+                    report::format_bytes(static_cast<double>(d.dram.bytes)),
+                    report::format_rate(d.dram.bandwidth)});
+  }
+  return table({"name", "product", "architecture", "cc", "SMs", "SM clock", "L2", "memory", "bandwidth"},
+               rows, format);
+}
+
+std::string list_stats(const Format& format) {
+  std::string out;
+  if (format.markdown)
+    out =
+        "# Metrics\n\nGenerated from the registry by `simtlab list stats --markdown`; do not edit.\n\n"
+        "Shares and rates are ratios from 0 to 1 (unit 1). A metric that was not modelled is absent, not "
+        "zero. Scope `kernel`: of one\n"
+        "launch, and of all launches under `total` of the JSON (sums, or means weighted by the denominator); "
+        "`total`: of the whole\n"
+        "program only; `host`: of the simulator itself, the only metrics that differ between equal runs.\n\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const result::MetricDeclaration& m : result::registry()) {
+    const auto cell = [&](std::string_view text, bool code) {
+      return format.markdown && code && !text.empty() ? fmt::format("`{}`", text) : std::string(text);
+    };
+    if (format.markdown)
+      rows.push_back({cell(m.name, true), cell(m.unit, false), cell(m.scope, false), cell(m.doc, false),
+                      cell(m.formula, true), cell(m.aliases, false)});
+    else
+      rows.push_back({std::string(m.name), std::string(m.unit), std::string(m.scope), std::string(m.doc)});
+  }
+  if (format.markdown)
+    return out + table({"name", "unit", "scope", "meaning", "formula", "names elsewhere"}, rows, format);
+  return table({"name", "unit", "scope", "meaning"}, rows, format);
+}
+
+std::string list_exit_codes(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ExitCodeText& e : exit_codes()) rows.push_back({fmt::format("{}", e.code), e.name, e.meaning});
+  return table({"code", "name", "meaning"}, rows, format);
+}
+
+std::string list_schedulers(const Format& format) {
+  return table({"name", "meaning"},
+               {{"lrr", "loose round-robin: the ready warp after the one that issued last"},
+                {"gto", "greedy then oldest: the same warp while it is ready, else the oldest"}},
+               format);
+}
+
+}  // namespace
+
+const std::vector<ExitCodeText>& exit_codes() {
+  static const std::vector<ExitCodeText> all = {
+      {0, "ok", "success"},
+      {1, "failure", "run-time failure of the tool or the host: I/O, memory, a limit that was set"},
+      {2, "usage", "wrong command line"},
+      {3, "bad_input", "bad input file or configuration"},
+      {4, "unsupported", "valid, but a feature that simtlab does not have"},
+      {5, "program_failed",
+       "the simulated program failed: out of bounds, deadlock, wrong result, non-zero exit status"},
+      {6, "check_failed", "a check that was asked for did not hold"},
+      {7, "unavailable", "a device, a permission or a compiler is missing"},
+      {130, "interrupted", "stopped by Ctrl-C or a signal; a partial result was written and marked"},
+  };
+  return all;
+}
+
+void add_list(CLI::App& app, Action& chosen) {
+  CLI::App* list =
+      app.add_subcommand("list", "Print what this version knows: gpus, ptx, stats, schedulers, exit-codes");
+  list->require_subcommand(1);
+  const auto format = std::make_shared<Format>();
+  const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
+    CLI::App* sub = list->add_subcommand(name, text);
+    sub->add_flag("--markdown", format->markdown, "As a Markdown table");
+    sub->callback([&chosen, format, make] {
+      chosen = [format, make] {
+        print(make(*format));
+        return 0;
+      };
+    });
+  };
+  add("gpus", "Device files", list_gpus);
+  add("stats", "Metrics, with unit and meaning", list_stats);
+  add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);
+  add("exit-codes", "Exit codes", list_exit_codes);
+}
+
+}  // namespace simtlab::cli

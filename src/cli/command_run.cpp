@@ -1,0 +1,202 @@
+// simtlab run: a CUDA source, an executable or a bare PTX kernel on the simulated GPU.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/compile.h"
+#include "cli/elf.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/temporary.h"
+
+namespace simtlab::cli {
+namespace {
+
+struct Run {
+  RunOptions run;
+  OutputOptions output;
+};
+
+// nvcc's long options that a source's command line may carry; other words with two dashes are taken for ours.
+bool is_compiler_option(const std::string& argument) {
+  static constexpr const char* known[] = {"--use_fast_math",
+                                          "--gpu-architecture",
+                                          "--generate-code",
+                                          "--gpu-code",
+                                          "--std",
+                                          "--maxrregcount",
+                                          "--ftz",
+                                          "--fmad",
+                                          "--prec-div",
+                                          "--prec-sqrt",
+                                          "--compiler-options",
+                                          "--expt-",
+                                          "--extended-lambda",
+                                          "--default-stream",
+                                          "--include-path",
+                                          "--define-macro",
+                                          "--library",
+                                          "--x"};
+  return !argument.starts_with("--") ||
+         std::ranges::any_of(known, [&](const char* k) { return argument.starts_with(k); });
+}
+
+result::RunConfig run_config(const device::Configuration& c) {
+  result::RunConfig config;
+  const device::ToolOptions& o = c.options;
+  std::error_code ignored;
+  // A file is named from here; the program may run elsewhere.
+  config.gpu = o.gpu.find('/') != std::string::npos || o.gpu.ends_with(".toml")
+                   ? std::filesystem::absolute(o.gpu, ignored).string()
+                   : o.gpu;
+  for (const device::Setting& s : c.settings)
+    config.settings.push_back({s.key, s.value, s.origin.layer, s.origin.where});
+  config.mode = o.mode;
+  config.max_cycles = o.max_cycles;
+  config.max_time_s = o.max_time_ns * 1e-9;
+  config.max_memory_bytes = o.max_memory;
+  config.registers = static_cast<std::uint32_t>(o.registers);
+  config.seed = o.seed;
+  return config;
+}
+
+Error no_gpu_use(const ProgramResult& r, const std::string& name) {
+  if (r.exit_status != 0)
+    return {ExitCode::program_failed, "program-exit",
+            r.signal != 0
+                ? fmt::format("{} was ended by signal {} before it used the GPU", name, r.signal)
+                : fmt::format("{} ended with status {} before it used the GPU", name, r.exit_status),
+            "the program's own messages are above"};
+  return {ExitCode::bad_input, "program-no-cuda",
+          fmt::format("{} ran, but made no call to the CUDA runtime library", name),
+          "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build)"};
+}
+
+// What ended the run becomes part of the manifest before it is written.
+void note_limits(ProgramResult& r, const device::ToolOptions& o) {
+  result::Manifest& m = r.result.manifest;
+  if (r.timed_out) {
+    const Error error(ExitCode::failure, "limit-time",
+                      fmt::format("stopped after the time limit of {} s", o.max_time_ns * 1e-9),
+                      "raise --max-time, or a smaller problem");
+    m.interrupted = false;
+    m.failure = error.format();
+    m.failure_id = error.id();
+    m.failure_code = static_cast<int>(error.code());
+  } else if (r.interrupted) {
+    m.interrupted = true;
+  }
+}
+
+int exit_code_of(const ProgramResult& r, const std::string& name) {
+  const result::Manifest& m = r.result.manifest;
+  if (m.interrupted) {
+    talk("interrupted: the result covers what ran until then\n");
+    return static_cast<int>(ExitCode::interrupted);
+  }
+  if (!m.failure.empty()) {
+    talk(m.failure);
+    return m.failure_code == 0 ? static_cast<int>(ExitCode::program_failed) : m.failure_code;
+  }
+  if (r.signal != 0)
+    throw Error(ExitCode::program_failed, "program-exit",
+                fmt::format("{} was ended by signal {} ({})", name, r.signal, ::strsignal(r.signal)));
+  if (r.exit_status != 0)
+    throw Error(ExitCode::program_failed, "program-exit",
+                fmt::format("{} ended with status {}", name, r.exit_status),
+                "the program's own messages are above");
+  return 0;
+}
+
+void threads_note(const device::Configuration& configuration, const OutputOptions& output) {
+  if (configuration.options.threads > 1 && !output.quiet)
+    talk(fmt::format("note: {} threads asked for; this version simulates one GPU on one thread\n",
+                     configuration.options.threads));
+}
+
+// name: what the user called it. inputs: hashed into the manifest.
+int program(const Run& options, const std::string& name, const std::vector<std::string>& command,
+            const std::vector<std::filesystem::path>& inputs) {
+  const RunClock clock;
+  const device::Configuration configuration = resolve(options.run);
+  threads_note(configuration, options.output);
+  const device::LoadedDevice device = device::load_device(
+      configuration.options.gpu, configuration.settings);  // its errors before the program runs
+  ProgramResult r = run_program({command, run_config(configuration), data_on_stdout(options.output)});
+  if (!r.used_gpu && !r.interrupted && !r.timed_out) throw no_gpu_use(r, name);
+  note_limits(r, configuration.options);
+  result::Manifest& m = r.result.manifest;
+  m.device = device.device.name;
+  m.mode = configuration.options.mode;
+  m.seed = configuration.options.seed;
+  m.inputs = hash_inputs(inputs);
+  m.configuration = configuration_of(configuration, device);
+  clock.finish(r.result);
+  write_outputs(r.result, options.output, STDERR_FILENO);
+  return exit_code_of(r, name);
+}
+
+int source(const Run& options, const std::vector<std::string>& arguments,
+           const std::vector<std::string>& program_arguments) {
+  const TemporaryDirectory folder;
+  const std::string first = *std::ranges::find_if(arguments, is_source);
+  std::vector<std::string> flags = arguments;
+  if (options.output.verbose) flags.push_back("-v");
+  const std::filesystem::path executable =
+      compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output.quiet);
+  std::vector<std::string> command = {executable.string()};
+  command.insert(command.end(), program_arguments.begin(), program_arguments.end());
+  std::vector<std::filesystem::path> inputs;
+  std::error_code ignored;
+  for (const std::string& a : arguments)
+    if (is_source(a) && std::filesystem::exists(a, ignored)) inputs.emplace_back(a);
+  return program(options, first, command, inputs);
+}
+
+int run_command(const CLI::App& app, const Run& options, const std::vector<std::string>& rest,
+                const std::optional<std::vector<std::string>>& after_dashes) {
+  check_outputs(options.output);
+  if (std::ranges::any_of(rest, is_source)) {
+    for (const std::string& a : rest)
+      if (!is_compiler_option(a)) unexpected_argument(app, a);
+    return source(options, rest, after_dashes.value_or(std::vector<std::string>{}));
+  }
+  for (const std::string& a : rest)
+    if (a.starts_with("-")) unexpected_argument(app, a);
+  if (!rest.empty())
+    throw Error(
+        ExitCode::usage, "run-what", fmt::format("cannot run '{}'", rest.front()),
+        "a source (app.cu), a kernel (kernel.ptx --launch FILE), or -- and a program with its arguments");
+  if (!after_dashes || after_dashes->empty())
+    throw Error(ExitCode::usage, "run-what", "nothing to run",
+                "simtlab run app.cu, simtlab run kernel.ptx --launch FILE, or simtlab run -- ./app ARGS");
+  return program(options, after_dashes->front(), *after_dashes, {find_program(after_dashes->front())});
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
+  CLI::App* sub =
+      app.add_subcommand("run", "Run a program or a kernel on the simulated GPU and report its time");
+  const auto options = std::make_shared<Run>();
+  sub->allow_extras();
+  sub->footer(
+      "Forms: simtlab run [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
+      "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]");
+  add_run_options(*sub, options->run);
+  add_output_options(*sub, options->output);
+  sub->callback([&app, &chosen, &after_dashes, options, sub] {
+    chosen = [&app, &after_dashes, options, rest = sub->remaining()] {
+      return run_command(app, *options, rest, after_dashes);
+    };
+  });
+}
+
+}  // namespace simtlab::cli

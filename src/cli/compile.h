@@ -1,0 +1,18 @@
+// Between the command line and frontend::build.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace simtlab::cli {
+
+// Builds with nvcc-like `arguments`; -v among them shows the commands. `output` empty: the -o among the
+// arguments, else a.out. Returns the executable.
+std::filesystem::path compile(std::vector<std::string> arguments, const std::filesystem::path& output,
+                              bool quiet = false);
+
+// Is this a source that `run` compiles first?
+bool is_source(const std::string& argument);
+
+}  // namespace simtlab::cli

@@ -1,0 +1,109 @@
+#include "cli/elf.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::uint64_t max_table_bytes = 16 << 20;
+
+class Elf {
+ public:
+  explicit Elf(const std::filesystem::path& path) : in_(path, std::ios::binary) {}
+
+  ElfFacts read() {
+    ElfFacts facts;
+    if (!in_ || !at(0, &header_, sizeof header_)) return facts;
+    facts.is_elf = std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0;
+    if (!facts.is_elf || header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB)
+      return facts;
+    facts.is_x86_64 = header_.e_machine == EM_X86_64;
+    if (header_.e_shentsize != sizeof(Elf64_Shdr)) return facts;
+    sections_.resize(header_.e_shnum);
+    if (sections_.empty() || !at(header_.e_shoff, sections_.data(), sections_.size() * sizeof(Elf64_Shdr)))
+      return facts;
+    names(facts);
+    dynamic(facts);
+    return facts;
+  }
+
+ private:
+  bool at(std::uint64_t offset, void* target, std::uint64_t bytes) {
+    if (bytes > max_table_bytes || offset > (std::uint64_t{1} << 62)) return false;
+    in_.clear();
+    in_.seekg(static_cast<std::streamoff>(offset));
+    in_.read(static_cast<char*>(target), static_cast<std::streamsize>(bytes));
+    return in_.good() && in_.gcount() == static_cast<std::streamsize>(bytes);
+  }
+
+  std::string contents(const Elf64_Shdr& section) {
+    std::string out;
+    if (section.sh_size > max_table_bytes) return out;
+    out.resize(section.sh_size);
+    if (!at(section.sh_offset, out.data(), out.size())) out.clear();
+    return out;
+  }
+
+  static std::string text_at(const std::string& table, std::uint64_t offset) {
+    if (offset >= table.size()) return {};
+    return {table.data() + offset, ::strnlen(table.data() + offset, table.size() - offset)};
+  }
+
+  void names(ElfFacts& facts) {
+    if (header_.e_shstrndx >= sections_.size()) return;
+    const std::string table = contents(sections_[header_.e_shstrndx]);
+    for (const Elf64_Shdr& s : sections_) {
+      const std::string name = text_at(table, s.sh_name);
+      if (name == ".nv_fatbin" || name == ".nvFatBinSegment" || name == "__nv_relfatbin")
+        facts.has_fatbin = true;
+    }
+  }
+
+  void dynamic(ElfFacts& facts) {
+    const auto found = std::ranges::find(sections_, Elf64_Word{SHT_DYNAMIC}, &Elf64_Shdr::sh_type);
+    if (found == sections_.end() || found->sh_link >= sections_.size()) return;
+    const std::string entries = contents(*found);
+    const std::string strings = contents(sections_[found->sh_link]);
+    for (std::size_t i = 0; i + sizeof(Elf64_Dyn) <= entries.size(); i += sizeof(Elf64_Dyn)) {
+      Elf64_Dyn entry;
+      std::memcpy(&entry, entries.data() + i, sizeof entry);
+      if (entry.d_tag == DT_NULL) break;
+      if (entry.d_tag == DT_NEEDED) facts.needed.push_back(text_at(strings, entry.d_un.d_val));
+    }
+  }
+
+  std::ifstream in_;
+  Elf64_Ehdr header_{};
+  std::vector<Elf64_Shdr> sections_;
+};
+
+}  // namespace
+
+ElfFacts inspect_elf(const std::filesystem::path& path) {
+  return Elf(path).read();
+}
+
+void check_cuda_linkage(const ElfFacts& facts, const std::string& program) {
+  const auto needs = [&](std::string_view prefix) {
+    return std::ranges::any_of(facts.needed, [&](const std::string& n) { return n.starts_with(prefix); });
+  };
+  for (const char* library : {"libcuda.so", "libcublas", "libcufft", "libcurand", "libcusparse",
+                              "libcusolver", "libcudnn", "libnccl", "libnvrtc"})
+    if (needs(library))
+      throw Error(ExitCode::unsupported, "program-library",
+                  fmt::format("{} needs {}, which simtlab does not replace", program, library),
+                  "only programs of the CUDA runtime (libcudart) run on the simulated GPU");
+  if (facts.has_fatbin && !needs("libcudart.so"))
+    throw Error(ExitCode::unsupported, "program-static-cudart",
+                fmt::format("{} has the CUDA runtime linked in statically", program),
+                "rebuild it with `nvcc -cudart shared ...`, or run its source: simtlab run app.cu");
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,93 @@
+#include "cli/manifest.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include <thread>
+
+#include "base/hash.h"
+
+namespace simtlab::cli {
+namespace {
+
+std::string& command_line() {
+  static std::string text;  // argv of this process: one value, written once by run()
+  return text;
+}
+
+std::string shell_quoted(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::uint64_t peak_memory_bytes() {
+  rusage own{}, children{};
+  ::getrusage(RUSAGE_SELF, &own);
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  return static_cast<std::uint64_t>(std::max(own.ru_maxrss, children.ru_maxrss)) * 1024;
+}
+
+}  // namespace
+
+void remember_command_line(int argc, char** argv) {
+  std::string& text = command_line();
+  text.clear();
+  for (int i = 0; i < argc; ++i) text += (i == 0 ? "" : " ") + shell_quoted(argv[i]);
+}
+
+RunClock::RunClock()
+    : begin_(std::chrono::steady_clock::now()),
+      start_time_(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(
+                                                           std::chrono::system_clock::now())))) {}
+
+void RunClock::finish(result::Result& result) const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  result::Manifest& m = result.manifest;
+  m.tool_version = version();
+  m.command_line = command_line();
+  std::error_code ignored;
+  m.working_directory = std::filesystem::current_path(ignored);
+  m.start_time = start_time_;
+  m.wall_seconds = seconds;
+  utsname host{};
+  ::uname(&host);
+  m.host = fmt::format("{} ({} {}, {} processors)", host.nodename, host.sysname, host.machine,
+                       std::thread::hardware_concurrency());
+  result.total.set("host.wall_time", seconds);
+  // A program's own process measures the time of its launches alone.
+  const auto instructions = result.total.get("gpu.instructions.warp");
+  if (!result.total.get("host.rate.warp_instructions") && instructions && seconds > 0)
+    result.total.set("host.rate.warp_instructions", *instructions / seconds);
+  result.total.set("host.peak_memory", peak_memory_bytes());
+}
+
+std::vector<result::InputHash> hash_inputs(const std::vector<std::filesystem::path>& paths) {
+  std::vector<result::InputHash> out;
+  for (const std::filesystem::path& path : paths) out.push_back({path.string(), hash_file(path)});
+  return out;
+}
+
+std::vector<result::ConfigValue> configuration_of(const device::Configuration& configuration,
+                                                  const device::LoadedDevice& device) {
+  std::vector<result::ConfigValue> out;
+  for (const auto* entries : {&configuration.option_entries, &device.entries})
+    for (const device::Entry& e : *entries) {
+      const std::string origin =
+          e.origin.where.empty() ? e.origin.layer : e.origin.layer + " (" + e.origin.where + ")";
+      out.push_back(
+          {e.key, e.value, origin, e.origin.estimated ? "estimated: " + e.origin.source : e.origin.source});
+    }
+  return out;
+}
+
+std::string_view version() {
+  return SIMTLAB_VERSION;
+}
+
+}  // namespace simtlab::cli

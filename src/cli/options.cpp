@@ -1,0 +1,136 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+
+namespace simtlab::cli {
+namespace {
+
+using Settings = std::vector<device::Setting>;
+
+// An option as the setting of the same name.
+void add(Settings& settings, const char* key, const std::optional<std::string>& value) {
+  if (value)
+    settings.push_back({key, *value, {"command line", fmt::format("--{} {}", key, *value), "", false}});
+}
+
+Settings settings_of(const DeviceOptions& options) {
+  Settings settings;
+  add(settings, "gpu", options.gpu);
+  for (const std::string& text : options.set) settings.push_back(device::command_line_setting(text));
+  return settings;
+}
+
+device::Configuration gather(const DeviceOptions& options, const Settings& settings) {
+  return device::gather(device::current_process(), {options.config.begin(), options.config.end()}, settings);
+}
+
+}  // namespace
+
+void add_device_options(CLI::App& command, DeviceOptions& options) {
+  command
+      .add_option("--gpu", options.gpu,
+                  "The simulated GPU: a name of `simtlab list gpus` or a device file (default h100)")
+      ->type_name("NAME|FILE")
+      ->group("Configuration");
+  command
+      .add_option("--set", options.set,
+                  "Change one value of the device, e.g. --set sm.count=4; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group("Configuration");
+  command
+      .add_option("--config", options.config,
+                  "One more configuration file (TOML), read after the user's and the project's")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Configuration");
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  add_device_options(command, options.device);
+  const auto limits = "Limits";
+  command
+      .add_option("--mode", options.mode,
+                  "timing: cycle by cycle (default); functional: results only, no times")
+      ->type_name("MODE")
+      ->group("Configuration");
+  command.add_option("--dram", options.dram, "Memory technology (not in this version)")
+      ->type_name("NAME|FILE")
+      ->group("Configuration");
+  command.add_option("--regs", options.registers, "Registers a thread, instead of the estimate")
+      ->type_name("N")
+      ->group("Configuration");
+  command.add_option("--seed", options.seed, "Seed of random buffers (default 0)")
+      ->type_name("N")
+      ->group("Configuration");
+  command
+      .add_option("--threads", options.threads, "Host threads; this version simulates one GPU on one thread")
+      ->type_name("N")
+      ->group(limits);
+  command.add_option("--max-cycles", options.max_cycles, "Stop a kernel after N simulated cycles")
+      ->type_name("N")
+      ->group(limits);
+  command.add_option("--max-time", options.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
+      ->type_name("TIME")
+      ->group(limits);
+  command
+      .add_option("--max-memory", options.max_memory,
+                  "Most host memory for device allocations, e.g. \"8 GiB\"")
+      ->type_name("SIZE")
+      ->group(limits);
+}
+
+void add_output_options(CLI::App& command, OutputOptions& options) {
+  const auto group = "Output";
+  command.add_option("-o,--output,--report", options.output, "Write the text report to FILE (- is stdout)")
+      ->type_name("FILE")
+      ->group(group);
+  // `--json` alone is turned into `--json=-` before parsing, so that it never takes the next argument.
+  command
+      .add_option("--json", options.json, "Write the result as JSON to stdout, or with --json=FILE to FILE")
+      ->type_name("[=FILE]")
+      ->group(group);
+  command.add_option("--csv", options.csv, "Write the metrics as CSV to stdout, or with --csv=FILE to FILE")
+      ->type_name("[=FILE]")
+      ->group(group);
+  command.add_option("--color", options.color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->group(group);
+  command.add_flag("--all", options.all, "Every kernel, stall reason and metric in the text report")
+      ->group(group);
+  command.add_flag("-q,--quiet", options.quiet, "No report on stderr, no notes, no progress; errors only")
+      ->group(group);
+  command.add_flag("-v,--verbose", options.verbose, "As --all, and say what is being done on stderr")
+      ->group(group);
+}
+
+device::Configuration resolve(const DeviceOptions& options) {
+  return gather(options, settings_of(options));
+}
+
+device::Configuration resolve(const RunOptions& options) {
+  if (!options.dram.empty())
+    throw Error(
+        ExitCode::unsupported, "option-dram",
+        "--dram is not available in this version: DRAM is modelled as latency and bandwidth per partition",
+        "change the values with --set dram.bandwidth=... and --set dram.latency=...");
+  Settings settings = settings_of(options.device);
+  add(settings, "mode", options.mode);
+  add(settings, "threads", options.threads);
+  add(settings, "seed", options.seed);
+  add(settings, "max-cycles", options.max_cycles);
+  // A bare number is seconds: the option measures nothing else.
+  std::optional<std::string> time = options.max_time;
+  if (time && !time->empty() && time->find_first_not_of("0123456789.") == std::string::npos) *time += " s";
+  add(settings, "max-time", time);
+  add(settings, "max-memory", options.max_memory);
+  add(settings, "regs", options.registers);
+  return gather(options.device, settings);
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,118 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <clocale>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+bool environment_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+void write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && (errno == EPIPE || descriptor == STDERR_FILENO)) return;  // the reader has seen enough
+    if (written < 0)
+      throw Error(ExitCode::failure, "file-write",
+                  fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// The reason with the largest share, for the line that says what to type next.
+std::string next_command(const result::Result& result) {
+  const result::KernelResult* longest = nullptr;
+  for (const result::KernelResult& k : result.kernels)
+    if (longest == nullptr ||
+        k.metrics.get("gpu.time").value_or(0) > longest->metrics.get("gpu.time").value_or(0))
+      longest = &k;
+  std::string reason;
+  double most = 0;
+  if (longest != nullptr)
+    for (const result::Metrics::Value& v : longest->metrics.values())
+      if (v.name.starts_with("stall.") && v.name != "stall.selected" && v.real > most) {
+        most = v.real;
+        reason = v.name;
+      }
+  return reason.empty() ? "--all prints every metric, --json=FILE keeps them"
+                        : fmt::format("simtlab explain {}; --all prints every metric", reason);
+}
+
+}  // namespace
+
+report::Style style_for(int descriptor, const std::string& color) {
+  report::Style style;
+  const bool terminal = ::isatty(descriptor) == 1;
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  style.colour = color == "always" ||
+                 (color == "auto" &&
+                  (environment_set("CLICOLOR_FORCE") || (terminal && !dumb && !environment_set("NO_COLOR"))));
+  style.unicode = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  winsize size{};
+  if (terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = size.ws_col;
+  else if (const char* columns = std::getenv("COLUMNS"))
+    style.width = static_cast<unsigned>(std::strtoul(columns, nullptr, 10));
+  style.width = std::clamp(style.width == 0 ? 100u : style.width, 40u, 400u);
+  return style;
+}
+
+void write_to(const std::string& file, std::string_view content) {
+  if (file == "-")
+    print(content);
+  else
+    write_file_atomically(file, content);
+}
+
+void print(std::string_view text) {
+  write_all(STDOUT_FILENO, text);
+}
+void talk(std::string_view text) {
+  write_all(STDERR_FILENO, text);
+}
+
+void check_outputs(const OutputOptions& options) {
+  const int on_stdout = (options.json == "-") + (options.csv == "-") + (options.output == "-");
+  if (on_stdout > 1)
+    throw Error(ExitCode::usage, "option-conflict", "two outputs would share stdout",
+                "give all but one a file: --json=FILE, --csv=FILE, -o FILE");
+}
+
+bool data_on_stdout(const OutputOptions& options) {
+  return options.json == "-" || options.csv == "-";
+}
+
+void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor) {
+  if (!options.json.empty()) write_to(options.json, result::to_json(result));
+  if (!options.csv.empty()) write_to(options.csv, report::csv(result));
+  report::TextOptions text;
+  text.all = options.all || options.verbose;
+  text.next_command = next_command(result);
+  if (!options.output.empty()) {
+    if (options.output == "-") text.style = style_for(STDOUT_FILENO, options.color);
+    write_to(options.output, report::text(result, text));
+    return;
+  }
+  if (data_on_stdout(options) || (report_descriptor == STDERR_FILENO && options.quiet)) return;
+  text.style = style_for(report_descriptor, options.color);
+  write_all(report_descriptor, report::text(result, text));
+}
+
+}  // namespace simtlab::cli

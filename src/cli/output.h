@@ -1,0 +1,30 @@
+// Where text goes and how the terminal is served.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/options.h"
+#include "report/report.h"
+#include "result/metrics.h"
+
+namespace simtlab::cli {
+
+// Colour, character set and width for a stream (1 or 2): --color, NO_COLOR, CLICOLOR_FORCE, TTY, locale,
+// COLUMNS.
+report::Style style_for(int descriptor, const std::string& color);
+
+void print(std::string_view
+               text);  // stdout; throws Error(failure) if it can't be written, quietly ends on a closed pipe
+void talk(std::string_view text);                                  // stderr
+void write_to(const std::string& file, std::string_view content);  // "-" is stdout
+
+// Throws Error(usage) if two outputs would share stdout.
+void check_outputs(const OutputOptions& options);
+bool data_on_stdout(const OutputOptions& options);  // JSON or CSV
+
+// Writes all that was asked for. The text report goes to -o, else to `report_descriptor` (1 or 2) unless JSON
+// or CSV already has stdout or quiet silences stderr.
+void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor);
+
+}  // namespace simtlab::cli

@@ -1,0 +1,191 @@
+#include "cli/program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/elf.h"
+#include "cli/signals.h"
+#include "cli/temporary.h"
+#include "device/catalogue.h"
+#include "result/json.h"
+#include "result/totals.h"
+
+namespace simtlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t max_result_bytes = std::uint64_t{2} << 30;
+
+void check_startable(const fs::path& path) {
+  struct stat info {};
+  const std::string name = path.string();
+  if (::stat(name.c_str(), &info) != 0)
+    throw Error(ExitCode::bad_input, "program-missing", fmt::format("{}: {}", name, std::strerror(errno)),
+                "give the path of an executable after --");
+  if (S_ISDIR(info.st_mode))
+    throw Error(ExitCode::bad_input, "program-missing", fmt::format("{} is a directory", name),
+                "give the path of an executable after --");
+  if (::access(name.c_str(), X_OK) != 0)
+    throw Error(ExitCode::bad_input, "program-permission", fmt::format("{} is not executable", name),
+                "chmod +x it, or, for a source or a .ptx, leave out the --");
+}
+
+// Environment of the child as "NAME=value" strings.
+std::vector<std::string> child_environment(const fs::path& config, const fs::path& result) {
+  const auto overridden = [](std::string_view entry) {
+    for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA="})
+      if (entry.starts_with(name)) return true;
+    return false;
+  };
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!overridden(*entry)) out.emplace_back(*entry);
+  const char* old = std::getenv("LD_LIBRARY_PATH");
+  const bool keep = old != nullptr && *old != '\0';
+  out.push_back(
+      fmt::format("LD_LIBRARY_PATH={}{}{}", runtime_directory().string(), keep ? ":" : "", keep ? old : ""));
+  out.push_back("SIMTLAB_RESULT=" + result.string());
+  out.push_back("SIMTLAB_RUN_CONFIG=" + config.string());
+  out.push_back("SIMTLAB_DATA=" + device::data_directory().string());
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& s : strings) out.push_back(s.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// Starts the child; a pipe that exec closes tells whether it worked.
+pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment,
+            bool stdout_to_stderr) {
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0)
+    throw Error(ExitCode::failure, "program-start", fmt::format("pipe: {}", std::strerror(errno)));
+  const std::vector<char*> argv = pointers(command), envp = pointers(environment);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE}) std::signal(signal, SIG_DFL);
+    if (stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    ::execve(program.c_str(), argv.data(), envp.data());
+    const int reason = errno;
+    [[maybe_unused]] const ssize_t ignored = ::write(report[1], &reason, sizeof reason);
+    ::_exit(127);
+  }
+  const int fork_error = errno;
+  ::close(report[1]);
+  int reason = 0;
+  ssize_t got = 0;
+  if (child > 0) do
+      got = ::read(report[0], &reason, sizeof reason);
+    while (got < 0 && errno == EINTR);
+  ::close(report[0]);
+  if (child < 0)
+    throw Error(ExitCode::failure, "program-start",
+                fmt::format("cannot start a process: {}", std::strerror(fork_error)));
+  if (got == sizeof reason) {
+    ::waitpid(child, nullptr, 0);
+    throw Error(ExitCode::bad_input, "program-exec",
+                fmt::format("{} cannot be executed: {}", program.string(), std::strerror(reason)),
+                reason == ENOEXEC ? "is it an x86-64 executable, or a script with a #! line?" : "");
+  }
+  return child;
+}
+
+// Results of all processes that used the GPU, in the order in which they ended.
+void collect(const fs::path& first, ProgramResult& out) {
+  std::error_code ignored;
+  for (unsigned i = 0;; ++i) {
+    const fs::path path = i == 0 ? first : fs::path(fmt::format("{}.{}", first.string(), i));
+    if (!fs::exists(path, ignored)) break;
+    result::Result one = result::result_from_json(read_file(path, max_result_bytes, "result file"), path);
+    if (i == 0) {
+      out.result = std::move(one);
+      out.used_gpu = true;
+      continue;
+    }
+    for (result::KernelResult& k : one.kernels) out.result.kernels.push_back(std::move(k));
+    if (out.result.manifest.failure.empty() && !one.manifest.failure.empty()) {
+      out.result.manifest.failure = one.manifest.failure;
+      out.result.manifest.failure_id = one.manifest.failure_id;
+      out.result.manifest.failure_code = one.manifest.failure_code;
+    }
+    out.result.manifest.interrupted = out.result.manifest.interrupted || one.manifest.interrupted;
+    out.result.total = result::combine_totals(out.result.total, one.total, out.result.kernels);
+  }
+}
+
+}  // namespace
+
+fs::path find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* search = std::getenv("PATH");
+  std::string rest = search == nullptr ? "/usr/local/bin:/usr/bin:/bin" : search;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const fs::path candidate = fs::path(end == 0 ? "." : rest.substr(0, end)) / name;
+    rest.erase(0, end + 1);
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  std::error_code ignored;
+  throw Error(
+      ExitCode::bad_input, "program-missing", fmt::format("no program '{}' in PATH", name),
+      fs::exists(name, ignored) ? fmt::format("did you mean ./{} ?", name) : "give its path after --");
+}
+
+fs::path runtime_directory() {
+  std::error_code ignored;
+  if (const char* chosen = std::getenv("SIMTLAB_LIBRARY_DIR"); chosen != nullptr && *chosen != '\0')
+    return fs::absolute(chosen, ignored);
+  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  // Build tree: bin/ beside lib/; installed: lib/simtlab.
+  for (const char* relative : {"../lib/simtlab", "../lib"}) {
+    const fs::path folder = (here / relative).lexically_normal();
+    for (const char* name : {"libcudart.so.12", "libcudart.so.11.0", "libcudart.so"})
+      if (fs::exists(folder / name, ignored)) return folder;
+  }
+  throw Error(ExitCode::failure, "runtime-missing",
+              fmt::format("libcudart.so of simtlab is not beside {}", here.string()),
+              "install or build simtlab completely (./dev build)");
+}
+
+ProgramResult run_program(const ProgramRun& run) {
+  const fs::path program = find_program(run.command.front());
+  check_startable(program);
+  check_cuda_linkage(inspect_elf(program), run.command.front());
+  const TemporaryDirectory folder;
+  const fs::path config = folder.path() / "run.json", result = folder.path() / "result.json";
+  write_file_atomically(config, result::to_json(run.config));
+  std::vector<std::string> environment = child_environment(config, result);
+
+  Signals signals(run.config.max_time_s);
+  const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr);
+  signals.forward_to(child);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  signals.forward_to(0);
+
+  ProgramResult out;
+  out.interrupted = signals.interrupted();
+  out.timed_out = signals.timed_out();
+  out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  out.exit_status = out.signal != 0 ? 128 + out.signal : WEXITSTATUS(status);
+  collect(result, out);
+  out.result.manifest.program_exit_status = out.exit_status;
+  return out;
+}
+
+}  // namespace simtlab::cli

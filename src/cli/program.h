@@ -1,0 +1,35 @@
+// Running a CUDA program as a child process on the simulated GPU.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "result/metrics.h"
+#include "result/run_config.h"
+
+namespace simtlab::cli {
+
+struct ProgramRun {
+  std::vector<std::string> command;  // program and its arguments
+  result::RunConfig config;
+  bool stdout_to_stderr = false;  // when our own stdout carries JSON or CSV
+};
+
+struct ProgramResult {
+  result::Result result;
+  bool used_gpu = false;  // the runtime library wrote a result
+  int exit_status = 0;    // 128 + signal number if a signal ended it
+  int signal = 0;
+  bool interrupted = false, timed_out = false;
+};
+
+// Throws Error: bad_input if the program can't be started, unsupported if it can't use our runtime library.
+ProgramResult run_program(const ProgramRun& run);
+
+// Where the program is: as given if it has a slash, else through $PATH.
+std::filesystem::path find_program(const std::string& name);
+// The directory of our libcudart.so. Throws Error(failure) if this installation has none.
+std::filesystem::path runtime_directory();
+
+}  // namespace simtlab::cli

@@ -1,0 +1,87 @@
+#include "cli/signals.h"
+
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <initializer_list>
+
+namespace simtlab::cli {
+namespace {
+
+// A signal handler can only reach what is global: these four, and only through this file.
+volatile bool stop_requested = false;
+volatile std::sig_atomic_t stop_signals = 0;
+volatile std::sig_atomic_t alarms = 0;
+volatile pid_t child_process = 0;
+
+constexpr int grace_seconds = 10;  // after the time limit a child that does not stop is killed
+
+void on_stop(int signal, siginfo_t* info, void*) {
+  if (stop_signals != 0) {
+    if (child_process > 0) ::kill(child_process, SIGKILL);
+    ::_exit(130);
+  }
+  stop_signals = 1;
+  stop_requested = true;
+  const bool from_terminal = info != nullptr && info->si_code == SI_KERNEL;
+  if (child_process > 0 && !from_terminal) ::kill(child_process, signal);
+}
+
+void on_alarm(int, siginfo_t*, void*) {
+  stop_requested = true;
+  if (child_process > 0) ::kill(child_process, alarms == 0 ? SIGALRM : SIGKILL);
+  alarms = 1;
+}
+
+void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action {};
+  sigemptyset(&action.sa_mask);
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+Signals::Signals(double max_time_s) {
+  stop_requested = false;
+  stop_signals = 0;
+  alarms = 0;
+  child_process = 0;
+  install(SIGINT, on_stop);
+  install(SIGTERM, on_stop);
+  if (max_time_s <= 0) return;
+  install(SIGALRM, on_alarm);
+  const double bounded = std::clamp(max_time_s, 1e-3, 1e9);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(bounded);
+  timer.it_value.tv_usec = static_cast<suseconds_t>((bounded - std::floor(bounded)) * 1e6);
+  timer.it_interval.tv_sec = grace_seconds;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+Signals::~Signals() {
+  const itimerval off{};
+  ::setitimer(ITIMER_REAL, &off, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGALRM}) std::signal(signal, SIG_DFL);
+}
+
+const volatile bool* Signals::flag() const {
+  return &stop_requested;
+}
+bool Signals::interrupted() const {
+  return stop_signals != 0;
+}
+bool Signals::timed_out() const {
+  return alarms != 0 && stop_signals == 0;
+}
+void Signals::forward_to(pid_t child) {
+  child_process = child;
+  // A signal that came between fork and now has not been passed on.
+  if (child > 0 && stop_requested) ::kill(child, alarms != 0 ? SIGALRM : SIGINT);
+}
+
+}  // namespace simtlab::cli
