@@ -112,7 +112,7 @@ bool join_launch_brackets(std::string& s) {
         continue;
       }
     }
-    if (c == ';') open = false;   // not a launch after all
+    if (c == ';') open = false;  // not a launch after all
     ++i;
   }
   return changed;

@@ -1,0 +1,345 @@
+// Launch files: TOML to LaunchSpec. The only place of this folder that includes toml++.
+#include "frontend/launch_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <sstream>
+
+#include "base/files.h"
+#include "frontend/launch_values.h"
+
+#define TOML_EXCEPTIONS 1
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace simtlab::frontend {
+namespace {
+
+constexpr std::uint64_t max_file_bytes = std::uint64_t{64} << 20;
+constexpr std::size_t max_nesting = 16;
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::filesystem::path& file)
+      : text_(text), file_(file.string()), folder_(file.parent_path()) {}
+
+  LaunchSpec read() {
+    refuse_deep_nesting();
+    const toml::table root = parse();
+    check_keys(root, {"kernel", "grid", "global", "block", "shared", "arg", "expect"}, "launch file");
+    LaunchSpec spec;
+    spec.file = file_;
+    if (const toml::node* n = root.get("kernel")) spec.kernel = text_of(*n, "kernel");
+    if (const toml::node* n = root.get("grid")) spec.grid = dimensions(*n, "grid");
+    if (const toml::node* n = root.get("global")) spec.global = dimensions(*n, "global");
+    if (const toml::node* n = root.get("block")) spec.block = dimensions(*n, "block");
+    if (spec.grid && spec.global)
+      fail(*root.get("global"), "both grid (in blocks) and global (in threads) are given",
+           "keep one of them");
+    if (const toml::node* n = root.get("shared"))
+      spec.shared_bytes =
+          static_cast<std::uint32_t>(whole(*n, "shared", std::numeric_limits<std::uint32_t>::max()));
+    for (const toml::table* t : tables(root, "arg")) spec.args.push_back(argument(*t));
+    for (const toml::table* t : tables(root, "expect")) spec.expect.push_back(expectation(*t, spec));
+    return spec;
+  }
+
+ private:
+  [[noreturn]] void fail_at(std::uint32_t line, std::uint32_t column, const std::string& message,
+                            const std::string& hint) const {
+    throw Error(ExitCode::bad_input, "launch-file",
+                Diagnostic{message, {file_, line, column}, line_text(line), hint});
+  }
+  [[noreturn]] void fail(const toml::node& node, const std::string& message,
+                         const std::string& hint = {}) const {
+    fail_at(node.source().begin.line, node.source().begin.column, message, hint);
+  }
+  std::string line_text(std::uint32_t line) const {
+    std::size_t at = 0;
+    for (std::uint32_t i = 1; i < line && at != std::string_view::npos; ++i) {
+      at = text_.find('\n', at);
+      if (at != std::string_view::npos) ++at;
+    }
+    if (line == 0 || at == std::string_view::npos) return {};
+    return std::string(text_.substr(at, text_.find('\n', at) - at));
+  }
+  SourcePos pos(const toml::node& n) const { return {file_, n.source().begin.line, n.source().begin.column}; }
+
+  // toml++ descends recursively; its own limit is deeper than small stacks like.
+  void refuse_deep_nesting() const {
+    std::size_t depth = 0;
+    std::uint32_t line = 1;
+    for (const char c : text_) {
+      if (c == '\n') ++line;
+      if (c == '[' || c == '{') ++depth;
+      if ((c == ']' || c == '}') && depth > 0) --depth;
+      if (depth > max_nesting)
+        fail_at(line, 0, "arrays or tables are nested too deeply", "a launch file needs two levels");
+    }
+  }
+
+  toml::table parse() const {
+    try {
+      return toml::parse(text_, file_);
+    } catch (const toml::parse_error& e) {
+      fail_at(e.source().begin.line, e.source().begin.column, std::string(e.description()),
+              "launch files are TOML: see docs/launch-file.md");
+    }
+  }
+
+  void check_keys(const toml::table& table, std::initializer_list<const char*> known,
+                  const char* where) const {
+    const std::vector<std::string> names(known.begin(), known.end());
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const std::string near = nearest_name(name, names);
+      fail_at(key.source().begin.line, key.source().begin.column,
+              fmt::format("unknown key '{}' in a {}", name, where),
+              near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
+                           : fmt::format("did you mean '{}'?", near));
+    }
+  }
+
+  std::vector<const toml::table*> tables(const toml::table& root, const char* key) const {
+    std::vector<const toml::table*> out;
+    const toml::node* node = root.get(key);
+    if (node == nullptr) return out;
+    const toml::array* array = node->as_array();
+    if (array == nullptr)
+      fail(*node, fmt::format("'{}' must be a list of tables", key),
+           fmt::format("write [[{}]] before each", key));
+    if (array->size() > max_args) fail(*node, fmt::format("more than {} entries of '{}'", max_args, key));
+    for (const toml::node& element : *array) {
+      if (!element.is_table())
+        fail(element, fmt::format("an entry of '{}' is not a table", key),
+             fmt::format("write [[{}]] before each", key));
+      out.push_back(element.as_table());
+    }
+    return out;
+  }
+
+  std::string text_of(const toml::node& node, const char* key) const {
+    if (!node.is_string()) fail(node, fmt::format("'{}' must be a text in quotes", key));
+    return std::string(**node.as_string());
+  }
+
+  std::uint64_t whole(const toml::node& node, const char* key, std::uint64_t most) const {
+    if (!node.is_integer()) fail(node, fmt::format("'{}' must be a whole number", key));
+    const std::int64_t value = **node.as_integer();
+    if (value < 0 || static_cast<std::uint64_t>(value) > most)
+      fail(node, fmt::format("'{}' is {}, allowed are 0 to {}", key, value, most));
+    return static_cast<std::uint64_t>(value);
+  }
+
+  std::array<std::uint32_t, 3> dimensions(const toml::node& node, const char* key) const {
+    std::array<std::uint32_t, 3> out{1, 1, 1};
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (node.is_integer()) {
+      out[0] = static_cast<std::uint32_t>(whole(node, key, most));
+    } else if (const toml::array* array = node.as_array();
+               array != nullptr && !array->empty() && array->size() <= 3) {
+      for (std::size_t i = 0; i < array->size(); ++i)
+        out[i] = static_cast<std::uint32_t>(whole((*array)[i], key, most));
+    } else {
+      fail(node, fmt::format("'{}' must be a number or a list of one to three numbers", key),
+           fmt::format("for instance {} = [16, 16]", key));
+    }
+    for (const std::uint32_t d : out)
+      if (d == 0) fail(node, fmt::format("a dimension of '{}' is 0", key));
+    return out;
+  }
+
+  Number number(const toml::node& node, ElementType type) const {
+    Number out;
+    if (node.is_integer()) {
+      out.integer = **node.as_integer();
+      out.real = static_cast<double>(out.integer);
+    } else if (node.is_floating_point()) {
+      out.is_integer = false;
+      out.real = **node.as_floating_point();
+    } else {
+      fail(node, "this must be a number");
+    }
+    const std::string wrong = check_value(out, type);
+    if (!wrong.empty()) fail(node, wrong);
+    return out;
+  }
+
+  std::vector<Number> numbers(const toml::node& node, ElementType type, std::uint64_t most) const {
+    const toml::array* array = node.as_array();
+    if (array == nullptr) fail(node, "'values' must be a list of numbers");
+    if (array->size() > most || array->size() > max_values)
+      fail(node, fmt::format("{} values for a buffer of {} elements", array->size(), most),
+           "large contents go into a file");
+    std::vector<Number> out;
+    for (const toml::node& element : *array) out.push_back(number(element, type));
+    return out;
+  }
+
+  std::filesystem::path path_of(const toml::node& node) const {
+    const std::filesystem::path path = text_of(node, "file");
+    return path.is_absolute() ? path : folder_ / path;
+  }
+
+  ElementType type_of(const toml::table& t) const {
+    const toml::node* node = t.get("type");
+    if (node == nullptr) fail(t, "'type' is missing", "one of " + type_list());
+    const std::string name = text_of(*node, "type");
+    const std::optional<ElementType> type = element_type(name);
+    if (!type) fail(*node, fmt::format("unknown type '{}'", name), "one of " + type_list());
+    return *type;
+  }
+
+  LaunchArg argument(const toml::table& t) const {
+    check_keys(t, {"name", "type", "value", "shape", "init", "seed", "values", "file", "local"}, "argument");
+    LaunchArg arg;
+    arg.pos = pos(t);
+    if (const toml::node* n = t.get("name")) arg.name = text_of(*n, "name");
+    const int kinds =
+        (t.contains("value") ? 1 : 0) + (t.contains("shape") ? 1 : 0) + (t.contains("local") ? 1 : 0);
+    if (kinds != 1)
+      fail(t,
+           "an argument has exactly one of 'value' (scalar), 'shape' (buffer) and 'local' (shared memory in "
+           "bytes)");
+    if (const toml::node* n = t.get("local")) {
+      arg.kind = LaunchArg::Kind::local;
+      arg.local_bytes = whole(*n, "local", std::numeric_limits<std::uint32_t>::max());
+      refuse(t, {"type", "init", "seed", "values", "file"}, "a local-memory argument");
+    } else if (const toml::node* v = t.get("value")) {
+      arg.kind = LaunchArg::Kind::scalar;
+      arg.type = type_of(t);
+      arg.value = number(*v, arg.type);
+      refuse(t, {"init", "seed", "values", "file"}, "a scalar argument");
+    } else {
+      arg.kind = LaunchArg::Kind::buffer;
+      arg.type = type_of(t);
+      arg.shape = shape(*t.get("shape"), arg.type);
+      arg.contents = contents(t, arg);
+    }
+    return arg;
+  }
+
+  void refuse(const toml::table& t, std::initializer_list<const char*> keys, const char* what) const {
+    for (const char* key : keys)
+      if (const toml::node* n = t.get(key)) fail(*n, fmt::format("'{}' has no meaning for {}", key, what));
+  }
+
+  std::vector<std::uint64_t> shape(const toml::node& node, ElementType type) const {
+    std::vector<std::uint64_t> out;
+    if (node.is_integer()) {
+      out.push_back(whole(node, "shape", max_buffer_bytes));
+    } else if (const toml::array* array = node.as_array()) {
+      for (const toml::node& element : *array) out.push_back(whole(element, "shape", max_buffer_bytes));
+    } else {
+      fail(node, "'shape' must be a number or a list of numbers");
+    }
+    const std::string wrong = check_shape(out, type);
+    if (!wrong.empty()) fail(node, wrong);
+    return out;
+  }
+
+  Contents contents(const toml::table& t, const LaunchArg& arg) const {
+    Contents out;
+    const int sources =
+        (t.contains("init") ? 1 : 0) + (t.contains("values") ? 1 : 0) + (t.contains("file") ? 1 : 0);
+    if (sources > 1) fail(t, "a buffer has at most one of 'init', 'values' and 'file'");
+    if (const toml::node* n = t.get("values")) {
+      out.kind = Contents::Kind::values;
+      out.values = numbers(*n, arg.type, arg.elements());
+    } else if (const toml::node* f = t.get("file")) {
+      out.kind = Contents::Kind::file;
+      out.file = path_of(*f);
+    } else if (const toml::node* i = t.get("init")) {
+      const std::string name = text_of(*i, "init");
+      if (name == "zero")
+        out.kind = Contents::Kind::zero;
+      else if (name == "iota")
+        out.kind = Contents::Kind::iota;
+      else if (name == "random")
+        out.kind = Contents::Kind::random;
+      else
+        fail(*i, fmt::format("unknown contents '{}'", name),
+             "zero, iota or random; or give 'values' or 'file'");
+    }
+    if (const toml::node* n = t.get("seed")) {
+      if (out.kind != Contents::Kind::random) fail(*n, "'seed' needs init = \"random\"");
+      out.seed = whole(*n, "seed", std::numeric_limits<std::int64_t>::max());
+    }
+    return out;
+  }
+
+  Expectation expectation(const toml::table& t, const LaunchSpec& spec) const {
+    check_keys(t, {"arg", "value", "values", "file", "tolerance"}, "expectation");
+    Expectation out;
+    out.pos = pos(t);
+    const toml::node* which = t.get("arg");
+    if (which == nullptr) fail(t, "'arg' is missing: the name or the number (from 0) of a buffer");
+    out.arg = find_argument(*which, spec);
+    const LaunchArg& arg = spec.args[out.arg];
+    if ((t.contains("value") ? 1 : 0) + (t.contains("values") ? 1 : 0) + (t.contains("file") ? 1 : 0) != 1)
+      fail(t, "an expectation has exactly one of 'value' (every element), 'values' and 'file'");
+    out.contents.kind = Contents::Kind::values;
+    if (const toml::node* n = t.get("values")) {
+      out.contents.values = numbers(*n, arg.type, arg.elements());
+    } else if (const toml::node* f = t.get("file")) {
+      out.contents.kind = Contents::Kind::file;
+      out.contents.file = path_of(*f);
+    } else {
+      out.contents.values = {number(*t.get("value"), arg.type)};
+      out.fill = true;
+    }
+    if (const toml::node* n = t.get("tolerance")) {
+      out.tolerance = number(*n, ElementType::f64).as_double();
+      if (!(out.tolerance >= 0)) fail(*n, "'tolerance' must not be negative");
+    }
+    return out;
+  }
+
+  std::size_t find_argument(const toml::node& node, const LaunchSpec& spec) const {
+    std::size_t index = spec.args.size();
+    if (node.is_integer()) {
+      index = static_cast<std::size_t>(whole(node, "arg", max_args));
+    } else {
+      const std::string name = text_of(node, "arg");
+      std::vector<std::string> names;
+      for (std::size_t i = 0; i < spec.args.size(); ++i) {
+        if (spec.args[i].name == name) index = i;
+        if (!spec.args[i].name.empty()) names.push_back(spec.args[i].name);
+      }
+      const std::string near = nearest_name(name, names);
+      if (index == spec.args.size())
+        fail(node, fmt::format("no argument is named '{}'", name),
+             near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+    }
+    if (index >= spec.args.size())
+      fail(node, fmt::format("there is no argument {}", index), "arguments count from 0");
+    if (spec.args[index].kind != LaunchArg::Kind::buffer) fail(node, "only buffers can be compared");
+    return index;
+  }
+
+  std::string_view text_;
+  std::string file_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace
+
+LaunchSpec parse_launch_file(std::string_view text, const std::filesystem::path& file) {
+  if (text.size() > max_file_bytes)
+    throw Error(ExitCode::bad_input, "launch-file",
+                Diagnostic{"a launch file of more than 64 MiB",
+                           {file.string(), 0, 0},
+                           {},
+                           "large contents go into files of their own"});
+  return Reader(text, file).read();
+}
+
+LaunchSpec load_launch_file(const std::filesystem::path& file) {
+  return parse_launch_file(read_file(file, max_file_bytes, "launch file"), file);
+}
+
+}  // namespace simtlab::frontend
