@@ -4,6 +4,7 @@
 #include "device/occupancy.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/error.h"
@@ -27,12 +28,20 @@ struct RegisterUse {
   std::uint32_t blocks = unlimited;
 };
 
+// Fermi rounds these register counts to twice the unit of all others.
+bool doubles_unit(const Device& device, std::uint32_t registers) {
+  constexpr std::array<std::uint32_t, 8> counts = {21, 22, 29, 30, 37, 38, 45, 46};
+  return device.cc_major == 2 && std::find(counts.begin(), counts.end(), registers) != counts.end();
+}
+
 // Compute capability 2.0 and later hand registers to warps: each warp gets a multiple of the allocation unit.
 // The register file is divided among the schedulers, each of which holds whole warps; the granularity is
 // their number. A block is refused unless it fits with its warps rounded up to the granularity, as CUDA's own
 // calculator checks.
-RegisterUse registers_per_warp(const Device::Sm& sm, std::uint32_t warps, std::uint32_t registers) {
-  const std::uint64_t per_warp = round_up(std::uint64_t{registers} * warp_size, sm.register_allocation_unit);
+RegisterUse registers_per_warp(const Device& device, std::uint32_t warps, std::uint32_t registers) {
+  const Device::Sm& sm = device.sm;
+  const std::uint64_t unit = sm.register_allocation_unit * (doubles_unit(device, registers) ? 2U : 1U);
+  const std::uint64_t per_warp = round_up(std::uint64_t{registers} * warp_size, unit);
   const std::uint32_t parts = sm.warp_allocation_granularity;
   const std::uint64_t fit = sm.registers / parts / per_warp * parts;
   RegisterUse use{per_warp * warps, saturated(fit / warps)};
@@ -48,11 +57,11 @@ RegisterUse registers_per_block(const Device::Sm& sm, std::uint32_t warps, std::
   return {per_block, saturated(sm.registers / per_block)};
 }
 
-RegisterUse register_use(const Device::Sm& sm, std::uint32_t warps, std::uint32_t registers) {
+RegisterUse register_use(const Device& device, std::uint32_t warps, std::uint32_t registers) {
   if (registers == 0) return {};
-  RegisterUse use = sm.register_allocation_per_block ? registers_per_block(sm, warps, registers)
-                                                     : registers_per_warp(sm, warps, registers);
-  if (registers > sm.max_registers_per_thread) use.blocks = 0;
+  RegisterUse use = device.sm.register_allocation_per_block ? registers_per_block(device.sm, warps, registers)
+                                                            : registers_per_warp(device, warps, registers);
+  if (registers > device.sm.max_registers_per_thread) use.blocks = 0;
   return use;
 }
 
@@ -85,7 +94,7 @@ Occupancy occupancy(const Device& device, std::uint32_t threads, std::uint32_t r
   out.by_warps =
       threads > sm.max_threads_per_block ? 0 : std::min(sm.max_warps, sm.max_threads / warp_size) / warps;
 
-  const RegisterUse use = register_use(sm, warps, registers);
+  const RegisterUse use = register_use(device, warps, registers);
   out.registers_per_block = saturated(use.per_block);
   out.by_registers = use.blocks;
 
