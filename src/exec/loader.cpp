@@ -1,0 +1,113 @@
+// LoadedModule: variables in device memory, initial values, relocations, bound functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/memory.h"
+#include "exec/state.h"
+
+namespace simtlab::exec {
+namespace {
+
+const char* noun_of(const ptx::Variable& v) {
+  return v.space == ptx::Space::constant ? "constant" : v.managed ? "managed variable" : "global variable";
+}
+
+std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint32_t index, GlobalMemory& memory) {
+  if (v.reference != ptx::Type::none) return texref_handles + index;
+  if (v.space == ptx::Space::shared) return 0;
+  if (v.external) {
+    throw Error(ExitCode::unsupported, "ptx-unresolved",
+                fmt::format("{}: variable '{}' is external and no module defines it", module.name, v.name),
+                "compile the program as one translation unit or define the variable");
+  }
+  const auto address = memory.allocate(v.bytes, fmt::format("{} '{}'", noun_of(v), v.name), std::max<std::uint64_t>(v.align, 1));
+  if (!address) {
+    throw Error(ExitCode::failure, "memory-exhausted",
+                fmt::format("{}: variable '{}' of {} bytes does not fit into device memory", module.name, v.name, v.bytes));
+  }
+  return *address;
+}
+
+void initialise(const LoadedModule::Impl& module, const ptx::Variable& v, std::uint64_t address) {
+  if (!v.initial.empty()) {
+    SIMTLAB_ASSERT(module.memory->write(address, v.initial), "an initial value is not longer than its variable");
+  }
+  for (const ptx::Variable::Reloc& r : v.relocs) {
+    std::uint64_t value = r.is_function ? ptx::function_handles + 16ull * r.symbol : module.addresses.at(r.symbol);
+    const ptx::Variable* target = r.is_function ? nullptr : &module.module->variables.at(r.symbol);
+    if (target != nullptr && target->space == ptx::Space::shared) {
+      value = target->shared_offset + (r.generic ? ptx::shared_window : 0);
+    }
+    value = (value + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+    SIMTLAB_ASSERT(r.bytes <= 8, "a relocation is at most 8 bytes");
+    std::byte raw[8];
+    std::memcpy(raw, &value, sizeof raw);
+    SIMTLAB_ASSERT(module.memory->write(address + r.offset, {raw, r.bytes}), "a relocation lies inside its variable");
+  }
+}
+
+void release_variables(LoadedModule::Impl& impl) {
+  for (std::size_t i = 0; i < impl.addresses.size(); ++i) {
+    const bool placed = impl.module->variables[i].reference == ptx::Type::none && impl.addresses[i] != 0;
+    if (placed) impl.memory->release(impl.addresses[i]);
+  }
+}
+
+void load(LoadedModule::Impl& impl) {
+  const ptx::Module& module = *impl.module;
+  for (std::uint32_t i = 0; i < module.variables.size(); ++i) {
+    impl.addresses.push_back(place(module, module.variables[i], i, *impl.memory));
+  }
+  for (std::uint32_t i = 0; i < module.variables.size(); ++i) {
+    const ptx::Variable& v = module.variables[i];
+    if (impl.addresses[i] == 0 || v.reference != ptx::Type::none) continue;
+    initialise(impl, v, impl.addresses[i]);
+    if (v.space == ptx::Space::constant) impl.memory->set_read_only(impl.addresses[i], true);
+  }
+  std::vector<Diagnostic> problems;
+  impl.functions.reserve(module.functions.size());
+  for (const ptx::Function& f : module.functions) impl.functions.push_back(bind_function(impl, f, problems));
+  if (!problems.empty()) throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(problems));
+}
+
+}  // namespace
+
+std::uint32_t LoadedModule::Impl::special_row(ptx::Special special, bool wide) {
+  for (const SpecialRow& row : specials) {
+    if (row.special == special && row.wide == wide) return row.offset;
+  }
+  specials.push_back({special, wide, special_bytes});
+  special_bytes += wide ? 2 * row_bytes : row_bytes;
+  return specials.back().offset;
+}
+
+LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory) : impl_(std::make_unique<Impl>()) {
+  impl_->module = std::move(module);
+  impl_->memory = &memory;
+  impl_->isa = choose_isa();
+  impl_->bound_textures.resize(impl_->module->variables.size());
+  try {
+    load(*impl_);
+  } catch (...) {
+    release_variables(*impl_);
+    throw;
+  }
+}
+
+LoadedModule::~LoadedModule() { release_variables(*impl_); }
+
+const ptx::Module& LoadedModule::module() const { return *impl_->module; }
+
+std::uint64_t LoadedModule::variable_address(std::uint32_t variable) const {
+  SIMTLAB_ASSERT(variable < impl_->addresses.size(), "the variable is one of the module");
+  return impl_->addresses[variable];
+}
+
+void LoadedModule::bind_texture(std::uint32_t variable, const Texture& texture) {
+  SIMTLAB_ASSERT(variable < impl_->bound_textures.size(), "the texture reference is a variable of the module");
+  impl_->bound_textures[variable] = texture;
+}
+
+}  // namespace simtlab::exec
