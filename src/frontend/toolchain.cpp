@@ -69,7 +69,7 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   for (const auto& entry : fs::directory_iterator(cuda / "devmath", ec))
     if (entry.path().extension() == ".cu" || entry.path().extension() == ".h") sources.push_back(entry.path());
   std::sort(sources.begin(), sources.end());
-  for (const fs::path& s : sources) key += "\n" + hash_file(s);
+  for (const fs::path& s : sources) key.append("\n").append(hash_file(s));
   const fs::path made = cache / fmt::format("devmath-{}.bc", hash_bytes(key));
   if (fs::exists(made, ec)) return made;
   fs::create_directories(cache, ec);
