@@ -1,6 +1,7 @@
 // The simulated GPU's global memory: one flat reserved range, committed page by page as it is touched,
 // with bounds by allocation. Device addresses equal host addresses of the range when the host grants the
-// preferred place (the normal case), so that managed memory needs no copies.
+// preferred place (the normal case), so that managed memory needs no copies; device addresses are the same in
+// every run in any case. Between two allocations there is always a gap, so that running over the end of one is noticed.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ class GlobalMemory {
   GlobalMemory(const GlobalMemory&) = delete;
   GlobalMemory& operator=(const GlobalMemory&) = delete;
 
-  // Lowest fit, 256-byte aligned (or more), zero-filled, deterministic. nullopt: does not fit.
+  // Lowest fit, 256-byte aligned (or more), zero-filled, deterministic. nullopt: does not fit. Of 0 bytes: an address without
+  // memory.
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what, std::uint64_t align = 256);
   bool release(std::uint64_t address);   // false: not the start of an allocation
   const Allocation* find(std::uint64_t address, std::uint64_t bytes = 1) const;   // the allocation that holds all of it
@@ -48,8 +50,12 @@ class GlobalMemory {
   std::uint64_t generation() const { return generation_; }
 
  private:
+  std::uint64_t take(std::uint64_t bytes, std::uint64_t align);
+  void give_back(std::uint64_t address, std::uint64_t bytes);
+  void clear(std::uint64_t address, std::uint64_t bytes);
+
   std::byte* base_ = nullptr;
-  std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 0;
+  std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 1;
   struct Map;
   std::unique_ptr<Map> map_;
 };

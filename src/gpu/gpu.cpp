@@ -454,6 +454,7 @@ bool Gpu::destroy_stream(StreamId stream) {
 bool Gpu::has_stream(StreamId stream) const {
   return impl_->timeline.has_stream(stream);
 }
+bool Gpu::non_blocking(StreamId stream) const { return impl_->timeline.non_blocking(stream); }
 bool Gpu::idle(StreamId stream) const {
   return impl_->timeline.idle(stream);
 }

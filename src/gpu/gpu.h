@@ -87,6 +87,7 @@ class Gpu {
   StreamId create_stream(bool non_blocking);
   bool destroy_stream(StreamId stream);
   bool has_stream(StreamId stream) const;
+  bool non_blocking(StreamId stream) const;
   bool idle(StreamId stream) const;                            // nothing left to wait for, on simulated time
   void synchronize();
   void synchronize(StreamId stream);
@@ -98,6 +99,8 @@ class Gpu {
   std::optional<double> event_time_ns(EventId event) const;    // nullopt: never recorded
   void wait_event(StreamId stream, EventId event);
   double now_ns() const;                                       // simulated host time
+  // Waits for everything, then drops modules, textures, streams and events. Allocations stay: release them. Results stay.
+  void reset();
 
   // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of very many
   // launches the first 4096 stand one by one; the later ones of a kernel are merged, with `launches` > 1.

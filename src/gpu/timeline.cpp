@@ -60,6 +60,12 @@ bool Timeline::idle(Stream stream) const {
   return ready_time(stream) <= now_;
 }
 
+void Timeline::reset() {
+  synchronize();
+  streams_.clear();
+  events_.clear();
+}
+
 Timeline::Event Timeline::create_event() {
   const Event id = next_event_++;
   events_.emplace(id, std::nullopt);

@@ -29,6 +29,8 @@ class Timeline {
   bool destroy_stream(Stream stream);  // false: unknown, or the default stream
   bool has_stream(Stream stream) const { return stream == 0 || streams_.contains(stream); }
 
+  bool non_blocking(Stream stream) const { return state(stream).non_blocking; }
+
   // Puts an operation on a stream. The host spends host_ns in the call; the operation cannot begin before
   // that. A blocking call ends on the host when the operation does.
   Span submit(Stream stream, Engine engine, double duration_ns, double host_ns, bool blocking);
@@ -36,6 +38,8 @@ class Timeline {
   void synchronize();
   void synchronize(Stream stream);
   bool idle(Stream stream) const;  // everything on it has ended by now
+
+  void reset();                    // waits for everything; streams and events are gone
 
   Event create_event();
   bool destroy_event(Event event);

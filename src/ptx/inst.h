@@ -113,6 +113,10 @@ inline constexpr std::size_t max_src = 10;
 //   ld.param/st.param: kernel parameters: space param in an entry: src[0] is imm byte offset in the parameter block.
 //     Parameters of device functions and .param variables of call sites live in the frame: decode rewrites these
 //     accesses to space local with frame_relative = true.
+//   mov of the address of a .local or .param variable, cvta of it: src[0] = imm offset in the frame and frame_relative = true:
+//     the result is the frame's place in local memory plus the constant.
+//   cp.async: src[0] = shared address (+ imm_offset), src[1] = global address, src[2] = bytes read (optional, the rest is zero).
+//   vote, selp, bar.red ...: predicate sources are registers; constants were replaced by a setp in front.
 //   vprintf: see Op.
 struct Inst {
   Op op = Op::nop;

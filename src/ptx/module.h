@@ -25,7 +25,7 @@ struct Param {
   std::uint32_t pointee_align = 1;
 };
 
-// A module-level variable in global, const or (module-scope) shared space.
+// A variable in global, const or shared space. Those declared in a function are named "function.variable".
 struct Variable {
   std::string name;
   Space space = Space::global;           // global, constant, shared; texref etc. have `reference` set
@@ -36,9 +36,11 @@ struct Variable {
   bool external = false;                 // .extern without definition
   bool managed = false;
   std::vector<std::byte> initial;        // empty = zero
-  struct Reloc { std::uint64_t offset; bool is_function; std::uint32_t symbol; std::int64_t addend; std::uint8_t bytes; bool generic; };
+  struct Reloc { std::uint64_t offset; bool is_function; std::uint32_t symbol; std::int64_t addend; std::uint8_t bytes; bool generic;
+                 std::uint8_t shift = 0; };     // `bytes` low bytes of (address + addend) >> shift
   std::vector<Reloc> relocs;             // addresses inside `initial`
-  std::uint32_t shared_offset = 0;       // shared: offset in the block's static shared memory
+  std::uint32_t shared_offset = 0;       // shared: offset in the block's static shared memory, the same in all kernels that reach it.
+                                         // .extern arrays (external, bytes = 0) are dynamic: they begin at Function::shared_bytes
 };
 
 // .entry or .func, decoded.
@@ -54,7 +56,8 @@ struct Function {
   std::uint32_t reg_rows = 0;            // 32-bit register rows a warp needs for this frame (after slot colouring), even
   std::uint32_t pred_count = 0;
   std::uint32_t frame_bytes = 0;         // local memory per thread for this frame: formals, .local variables, call .params
-  std::uint32_t shared_bytes = 0;        // static shared memory of this kernel (entry: everything reachable)
+  std::uint32_t shared_bytes = 0;        // static shared memory of this kernel (entry: everything reachable); rounded up to the
+                                         // alignment of the dynamic array that follows, if the kernel uses one
   std::uint32_t param_bytes = 0;         // entry: size of the parameter block
   std::uint32_t registers = 0;           // liveness-based estimate of physical registers per thread (with calls)
   std::uint32_t max_call_depth = 0;      // 0 = no calls

@@ -1,7 +1,7 @@
 // The binary interface of the CUDA runtime as programs see it: types, numbers and layouts, in our own words.
 //
-// Only what the drop-in library reads or writes is declared. Enumerations are plain ints with named values, so that a
-// program built against a newer header can pass a number that is not listed here.
+// Only what the drop-in library reads or writes is declared. Enumerations are plain ints with named values,
+// so that a program built against a newer header can pass a number that is not listed here.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,11 @@
 
 // Exported with C linkage; the version scripts in src/runtime/rules.cmake give it its version node.
 #define SIMTLAB_CUDA_API extern "C" __attribute__((visibility("default")))
+
+// Second exported name of a function defined in the same file: per-thread default streams (_ptsz, _ptds),
+// which act as the legacy one (D-RUNTIME-2), and names of other CUDA versions.
+#define SIMTLAB_CUDA_ALIAS(alias, function) \
+  asm(".globl " #alias "\n.type " #alias ", @function\n.set " #alias ", " #function "\n")
 
 namespace simtlab::runtime {
 
@@ -57,7 +62,13 @@ struct Dim3Arg {
   std::uint32_t x, y, z;
 };
 
-enum MemcpyKind : int { host_to_host = 0, host_to_device = 1, device_to_host = 2, device_to_device = 3, by_address = 4 };
+enum MemcpyKind : int {
+  host_to_host = 0,
+  host_to_device = 1,
+  device_to_host = 2,
+  device_to_device = 3,
+  by_address = 4
+};
 
 // Handles. A stream is a number of ours dressed as a pointer; 1 and 2 are CUDA's names for the legacy and the
 // per-thread default stream.
@@ -66,8 +77,8 @@ using EventHandle = std::uintptr_t;
 inline constexpr StreamHandle stream_legacy = 1, stream_per_thread = 2;
 
 struct ChannelFormat {
-  int x, y, z, w;   // bits per component
-  int kind;         // 0 signed, 1 unsigned, 2 float, 3 none
+  int x, y, z, w;  // bits per component
+  int kind;        // 0 signed, 1 unsigned, 2 float, 3 none
 };
 
 struct Extent {
@@ -81,10 +92,11 @@ struct PitchedPointer {
   std::size_t pitch, xsize, ysize;
 };
 
-// A cudaArray: our layout, opaque to programs. Rows lie one after another, without the tiling of real devices.
+// A cudaArray: our layout, opaque to programs. Rows lie one after another, without the tiling of real
+// devices.
 struct CudaArray {
   ChannelFormat format;
-  std::size_t width, height, depth;   // in elements; 0 = dimension absent
+  std::size_t width, height, depth;  // in elements; 0 = dimension absent
   std::size_t element_bytes;
   std::uint64_t address;
   std::size_t row_bytes() const { return width * element_bytes; }
@@ -105,14 +117,19 @@ struct Memcpy3DParms {
 
 struct TextureReference {
   int normalized;
-  int filter_mode;       // 0 point, 1 linear
-  int address_mode[3];   // 0 wrap, 1 clamp, 2 mirror, 3 border
+  int filter_mode;      // 0 point, 1 linear
+  int address_mode[3];  // 0 wrap, 1 clamp, 2 mirror, 3 border
   ChannelFormat format;
   int srgb;
   // Further members (mipmaps, anisotropy) are not read.
 };
 
-enum ResourceType : int { resource_array = 0, resource_mipmapped = 1, resource_linear = 2, resource_pitch2d = 3 };
+enum ResourceType : int {
+  resource_array = 0,
+  resource_mipmapped = 1,
+  resource_linear = 2,
+  resource_pitch2d = 3
+};
 
 struct ResourceDesc {
   int type;
@@ -134,7 +151,7 @@ struct ResourceDesc {
 struct TextureDesc {
   int address_mode[3];
   int filter_mode;
-  int read_mode;   // 0 element type, 1 normalised float
+  int read_mode;  // 0 element type, 1 normalised float
   int srgb;
   float border[4];
   int normalized;
@@ -143,11 +160,12 @@ struct TextureDesc {
 
 struct FuncAttributes {
   std::size_t shared_bytes, const_bytes, local_bytes;
-  int max_threads_per_block, registers, ptx_version, binary_version, cache_mode_ca, max_dynamic_shared, carveout;
+  int max_threads_per_block, registers, ptx_version, binary_version, cache_mode_ca, max_dynamic_shared,
+      carveout;
 };
 
 struct PointerAttributes {
-  int type;   // 0 unregistered, 1 host, 2 device, 3 managed
+  int type;  // 0 unregistered, 1 host, 2 device, 3 managed
   int device;
   void* device_pointer;
   void* host_pointer;

@@ -1,8 +1,8 @@
 // Names and texts of CUDA's error codes.
+#include "runtime/error_codes.h"
+
 #include <algorithm>
 #include <iterator>
-
-#include "runtime/error_codes.h"
 
 namespace simtlab::runtime {
 namespace {

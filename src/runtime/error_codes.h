@@ -5,10 +5,10 @@ namespace simtlab::runtime {
 
 struct ErrorCode {
   int code;
-  const char* name;   // "cudaErrorInvalidValue"
-  const char* text;   // "invalid argument"
+  const char* name;  // "cudaErrorInvalidValue"
+  const char* text;  // "invalid argument"
 };
 
-const ErrorCode* find_error(int code);   // null: no such code
+const ErrorCode* find_error(int code);  // null: no such code
 
 }  // namespace simtlab::runtime

@@ -25,12 +25,6 @@ SIMTLAB_OP3(Fma, fused(a, b, c))
 SIMTLAB_OP1(Rcp, splat<V>(1) / a)
 SIMTLAB_OP1(Sqrt, square_root(a))
 
-template <class V>
-SIMTLAB_INLINE V finish(V r, bool ftz, bool sat) {
-  if (ftz) r = flush(r);
-  return sat ? saturate01(r) : r;
-}
-
 template <class F, bool ftz, bool sat>
 struct Nearest : F {
   using F::F;
@@ -148,40 +142,13 @@ SIMTLAB_OP1(AbsFtz, (AsU<V>)flush(a) & ~Layout<V>::sign)
 SIMTLAB_OP1(NegFtz, (AsU<V>)flush(a) ^ Layout<V>::sign)
 SIMTLAB_OP2(Copysign, ((AsU<V>)a & Layout<V>::sign) | ((AsU<V>)b & ~Layout<V>::sign))
 
-// A NaN loses against a number unless .NaN; -0 is less than +0.
 template <bool is_max>
 struct Extremum {
-  bool ftz, nan, xorsign;
-  SIMTLAB_INLINE explicit Extremum(const XInst& x)
-      : ftz(x.inst->mods.ftz), nan(x.inst->mods.nan), xorsign(x.inst->mods.xorsign) {}
+  ExtremumMods mods;
+  SIMTLAB_INLINE explicit Extremum(const XInst& x) : mods(x) {}
   template <class V>
   SIMTLAB_INLINE V operator()(V a, V b) const {
-    using U = AsU<V>;
-    if (ftz) {
-      a = flush(a);
-      b = flush(b);
-    }
-    const U sign = ((U)a ^ (U)b) & Layout<V>::sign;
-    if (xorsign) {
-      a = (V)((U)a & ~Layout<V>::sign);
-      b = (V)((U)b & ~Layout<V>::sign);
-    }
-    V r = is_max ? (a > b ? a : b) : (a < b ? a : b);
-    r = a == b ? (V)(is_max ? (U)a & (U)b : (U)a | (U)b) : r;
-    r = b == b ? r : a;
-    r = a == a ? r : b;
-    V result = xorsign ? (V)((U)r | sign) : r;
-    if (nan) {
-      const auto both = (a == a) & (b == b);
-      return blend(both, result, (V)splat<U>(nan_bits<V>()));
-    }
-    return blend(r == r, result, (V)splat<U>(nan_bits<V>()));
-  }
-
- private:
-  template <class V>
-  SIMTLAB_INLINE static Elem<AsU<V>> nan_bits() {
-    return sizeof(Elem<V>) == 4 ? (Elem<AsU<V>>)0x7fffffffu : (Elem<AsU<V>>)0x7ff8000000000000ull;
+    return mods.ftz ? extremum<is_max>(flush(a), flush(b), mods) : extremum<is_max>(a, b, mods);
   }
 };
 

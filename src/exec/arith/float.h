@@ -114,4 +114,29 @@ SIMTLAB_INLINE V round_integral(V a, Integral mode) {
   return magnitude < big ? result : a;                        // also infinities and NaN
 }
 
+// min and max. A NaN loses against a number unless .NaN; -0 is less than +0; .xorsign.abs compares magnitudes and gives the
+// result the exclusive or of the signs.
+struct ExtremumMods {
+  bool ftz, nan, xorsign;
+  SIMTLAB_INLINE explicit ExtremumMods(const XInst& x)
+      : ftz(x.inst->mods.ftz), nan(x.inst->mods.nan), xorsign(x.inst->mods.xorsign) {}
+};
+template <bool is_max, class V>
+SIMTLAB_INLINE V extremum(V a, V b, ExtremumMods mods) {
+  using U = AsU<V>;
+  const U sign = ((U)a ^ (U)b) & Layout<V>::sign;
+  if (mods.xorsign) {
+    a = (V)((U)a & ~Layout<V>::sign);
+    b = (V)((U)b & ~Layout<V>::sign);
+  }
+  V r = is_max ? (a > b ? a : b) : (a < b ? a : b);
+  r = a == b ? (V)(is_max ? (U)a & (U)b : (U)a | (U)b) : r;
+  r = b == b ? r : a;
+  r = a == a ? r : b;
+  const V result = mods.xorsign ? (V)((U)r | sign) : r;
+  constexpr auto nan_bits = sizeof(Elem<V>) == 4 ? (Elem<U>)0x7fffffffu : (Elem<U>)0x7ff8000000000000ull;
+  const auto number = (a == a) & (b == b);
+  return blend(mods.nan ? (AsS<V>)number : (AsS<V>)(r == r), result, (V)splat<U>(nan_bits));
+}
+
 }  // namespace simtlab::exec::SIMTLAB_ISA

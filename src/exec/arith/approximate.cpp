@@ -1,0 +1,176 @@
+// .approx and .full forms: rcp, sqrt, rsqrt, div, sin, cos, lg2, ex2, tanh.
+//
+// The GPU's own approximations are not public bit by bit. f32 functions are computed in double and rounded once, so results
+// are nearly always the correctly rounded ones, inside the PTX manual's bounds (docs/accuracy.md has the measured errors).
+// They do not depend on the instruction set: no fused multiply-adds, the same order of operations everywhere.
+#include "exec/arith/elementary.h"
+#include "exec/arith/select.h"
+
+extern "C" double sin(double) noexcept;
+extern "C" double cos(double) noexcept;
+
+namespace simtlab::exec::SIMTLAB_ISA {
+namespace {
+
+using ptx::Op;
+using ptx::Type;
+
+template <class V>
+using Doubles = Vec<double, lanes_of<V>>;
+template <class V>
+SIMTLAB_INLINE Doubles<V> to_double(V v) {
+  return __builtin_convertvector(v, Doubles<V>);
+}
+template <class V, class D>
+SIMTLAB_INLINE V to_float(D v) {
+  return __builtin_convertvector(v, V);
+}
+// Flushes and settles NaN around F.
+template <class F>
+struct Approximation : F {
+  bool ftz;
+  SIMTLAB_INLINE explicit Approximation(const XInst& x) : F(x), ftz(x.inst->mods.ftz) {}
+  template <class V, class... Vs>
+  SIMTLAB_INLINE V operator()(V a, Vs... rest) const {
+    if (!ftz) return settle_nan(F::operator()(a, rest...), a, rest...);
+    return settle_nan(flush(F::operator()(flush(a), flush(rest)...)), a, rest...);
+  }
+};
+
+SIMTLAB_OP1(Rcp, splat<V>(1) / a)
+SIMTLAB_OP1(Sqrt, square_root(a))
+SIMTLAB_OP2(DivFull, a / b)
+// a * (1 / b): beyond 2^126 the reciprocal is flushed.
+struct DivApprox : Stateless {
+  using Stateless::Stateless;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a, V b) const {
+    const AsU<V> magnitude = (AsU<V>)b & 0x7fffffff;
+    const auto huge = (magnitude > splat<AsU<V>>(0x7e800000u)) & (magnitude < splat<AsU<V>>(0x7f800000u));
+    const V zero = (V)((AsU<V>)b & 0x80000000u);
+    return blend(huge, a * zero, a / b);
+  }
+};
+struct Rsqrt : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    const Doubles<V> root = square_root(to_double(a));
+    return to_float<V>(splat<Doubles<V>>(1.0) / root);
+  }
+};
+
+// sin and cos by reduction to [-pi/4, pi/4] with pi/2 in three parts of 33 bits; arguments from 2^20 on go to the host's library.
+template <bool is_cos>
+struct Trigonometric : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    using D = Doubles<V>;
+    using M = AsS<D>;
+    const D x = to_double(a);
+    const D q = round_integral(x * splat<D>(0x1.45f306dc9c883p-1), Integral::nearest);
+    const D r = ((x - q * splat<D>(0x1.921fb544p0)) - q * splat<D>(0x1.0b4611a6p-34)) - q * splat<D>(0x1.3198a2e037073p-69);
+    const D r2 = r * r;
+    const D sine = r * polynomial(r2, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0});
+    const D cosine = polynomial(r2, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0});
+    const AsU<D> quadrant = integer_bits(q) + (is_cos ? 1 : 0);
+    D result = blend((M)((quadrant & 1) != AsU<D>{}), cosine, sine);
+    result = (D)((AsU<D>)result ^ ((quadrant & 2) << 62));
+    if (!is_cos) result = blend((M)(x == D{}), x, result);  // keeps the sign of zero
+    const AsU<D> magnitude = (AsU<D>)x & ~Layout<D>::sign;
+    const M large = (M)(magnitude >= splat<AsU<D>>(0x4130000000000000ull));
+    if (__builtin_expect(pack_bits(large) != 0, 0))
+      for (unsigned i = 0; i < lanes_of<D>; ++i)
+        if (large[i] != 0) result[i] = is_cos ? ::cos(x[i]) : ::sin(x[i]);
+    return to_float<V>(result);
+  }
+};
+
+struct Ex2 : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const { return to_float<V>(exp2_of(to_double(a))); }
+};
+// log2 by m in [sqrt(1/2), sqrt(2)) and the series of atanh((m - 1) / (m + 1)).
+struct Lg2 : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const {
+    using D = Doubles<V>;
+    using U = AsU<D>;
+    using M = AsS<D>;
+    const D x = to_double(a);
+    const U bits = (U)x, shifted = bits - splat<U>(0x3fe6a09e667f3bcdull);
+    const U exponent = (U)((M)shifted >> 52);
+    const D m = (D)(bits - (exponent << 52));
+    const D e = (D)((exponent + splat<U>(1ull << 51)) | splat<U>(0x4330000000000000ull)) - splat<D>(0x1.8p52);
+    const D t = (m - splat<D>(1.0)) / (m + splat<D>(1.0)), t2 = t * t;
+    const D series = polynomial(t2, {1.0, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15});
+    D r = e + t * series * splat<D>(0x1.71547652b82fep1);
+    r = blend((M)(x > D{}), r, splat<D>(__builtin_nan("")));
+    r = blend((M)(x == D{}), splat<D>(-__builtin_inf()), r);
+    r = blend((M)(x == splat<D>(__builtin_inf())), x, r);
+    return to_float<V>(r);
+  }
+};
+struct Tanh : Stateless {
+  using Stateless::Stateless;
+  static constexpr unsigned wide = 8;
+  template <class V>
+  SIMTLAB_INLINE V operator()(V a) const { return to_float<V>(tanh_of(to_double(a))); }
+};
+
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 work on the upper 32 bits of the operand and give 32 bits.
+template <bool root>
+struct Coarse : Stateless {
+  using Stateless::Stateless;
+  template <class D>
+  SIMTLAB_INLINE D operator()(D a) const {
+    using U = AsU<D>;
+    const U upper = splat<U>(0xffffffff00000000ull);
+    const D x = flush((D)((U)a & upper));
+    const D exact = splat<D>(1.0) / (root ? square_root(x) : x);
+    const D rounded = (D)(((U)exact + splat<U>(0x80000000ull)) & upper);
+    const D r = flush(blend(((U)exact & Layout<D>::exponent) == splat<U>(Layout<D>::exponent), exact, rounded));
+    return blend((a == a) & (r == r), r, (D)splat<U>(0x7fffffff00000000ull));
+  }
+};
+struct RsqrtF64 : Stateless {
+  using Stateless::Stateless;
+  template <class D>
+  SIMTLAB_INLINE D operator()(D a) const { return settle_nan(splat<D>(1.0) / square_root(a), a); }
+};
+
+template <class F>
+constexpr Handler unary = run<Approximation<F>, float, float>;
+
+}  // namespace
+
+Handler select_approximate(const ptx::Inst& inst) {
+  const bool ftz = inst.mods.ftz;
+  if (inst.type == Type::f64) {
+    if (inst.op == Op::rcp && inst.mods.approx && ftz) return run<Coarse<false>, double, double>;
+    if (inst.op == Op::rsqrt) return ftz ? run<Coarse<true>, double, double> : run<RsqrtF64, double, double>;
+    return nullptr;
+  }
+  if (inst.type != Type::f32 || inst.mods.sat) return nullptr;
+  switch (inst.op) {
+    case Op::rcp: return unary<Rcp>;
+    case Op::sqrt: return unary<Sqrt>;
+    case Op::rsqrt: return unary<Rsqrt>;
+    case Op::sin: return unary<Trigonometric<false>>;
+    case Op::cos: return unary<Trigonometric<true>>;
+    case Op::ex2: return unary<Ex2>;
+    case Op::lg2: return unary<Lg2>;
+    case Op::tanh: return unary<Tanh>;
+    case Op::div: return inst.mods.full ? run<Approximation<DivFull>, float, float, float> : run<Approximation<DivApprox>, float, float, float>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace simtlab::exec::SIMTLAB_ISA

@@ -1,0 +1,323 @@
+// Binds decoded instructions to handlers and operands to rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "exec/state.h"
+
+namespace simtlab::exec {
+namespace {
+
+using ptx::Inst;
+using ptx::Op;
+using ptx::Operand;
+using ptx::OperandKind;
+using ptx::Special;
+
+constexpr RowRef constant_base = 1, special_base = 2;
+
+// Clusters have one block: a shared address of the only rank is the address.
+void handle_mapa(WarpCtx& ctx, const XInst& x) {
+  const bool wide = x.inst->dst[0].bytes == 8;
+  for (std::uint32_t m = ctx.mask; m != 0; m &= m - 1) {
+    const int lane = __builtin_ctz(m);
+    if (wide) {
+      ctx.row64(x.dst)[lane] = ctx.row64(x.src[0])[lane];
+    } else {
+      ctx.row32(x.dst)[lane] = ctx.row32(x.src[0])[lane];
+    }
+  }
+}
+
+// Handlers that exist once, and instructions that need none: fences and hints change nothing where memory is in order.
+Handler common_handler(const Inst& inst) {
+  switch (inst.op) {
+    case Op::nop:
+    case Op::membar:
+    case Op::fence:
+    case Op::nanosleep:
+    case Op::pmevent:
+    case Op::setmaxnreg:
+    case Op::griddepcontrol:
+    case Op::cp_async_commit:
+    case Op::cp_async_wait:
+    case Op::applypriority:
+    case Op::discard:
+    case Op::createpolicy:
+    case Op::bar_warp: return handle_nothing;
+    case Op::trap:
+    case Op::brkpt: return handle_trap;
+    case Op::vprintf: return handle_print;
+    case Op::assertfail: return handle_assert;
+    case Op::mapa: return handle_mapa;
+    default: return nullptr;
+  }
+}
+
+bool is_memory(Op op) {
+  switch (op) {
+    case Op::ld:
+    case Op::ldu:
+    case Op::st:
+    case Op::atom:
+    case Op::red:
+    case Op::cp_async:
+    case Op::prefetch:
+    case Op::prefetchu:
+    case Op::tex: return true;
+    default: return false;
+  }
+}
+
+bool is_address(const Inst& inst, unsigned source) {
+  return is_memory(inst.op) && inst.op != Op::tex && (source == 0 || (inst.op == Op::cp_async && source == 1));
+}
+
+bool reads_clock(const Inst& inst) {
+  return std::any_of(inst.src.begin(), inst.src.begin() + inst.src_count, [](const Operand& o) {
+    const auto s = static_cast<Special>(o.index);
+    return o.kind == OperandKind::special && s >= Special::clock && s <= Special::globaltimer_hi;
+  });
+}
+
+// Would destination i be a predicate if it were wanted? Asked for sinks.
+bool predicate_position(const Inst& inst, unsigned i) {
+  switch (inst.op) {
+    case Op::setp:
+    case Op::testp:
+    case Op::isspacep: return true;
+    case Op::vote: return inst.mods.vote != ptx::VoteMode::ballot;
+    case Op::shfl:
+    case Op::match:
+    case Op::elect: return i == 1;
+    default: return inst.type == ptx::Type::pred;
+  }
+}
+
+class Binder {
+ public:
+  Binder(LoadedModule::Impl& module, const ptx::Function& function) : module_(module), function_(function) {
+    rows_.resize(row_bytes);  // offset 0 means "no list", so a row that nobody refers to begins
+  }
+
+  BoundFunction bind(std::vector<Diagnostic>& problems) {
+    BoundFunction out;
+    out.function = &function_;
+    if (function_.code.empty()) return out;  // declared only
+    out.code.reserve(function_.code.size() + 1);
+    for (const Inst& inst : function_.code) out.code.push_back(bind_inst(inst, problems));
+    mark_joins(out.code);
+    // A guard on the last instruction lets lanes run past it: the function ends there.
+    XInst end;
+    end.inst = &function_.code.back();
+    end.kind = function_.is_entry ? kind_exit : kind_return;
+    out.code.push_back(end);
+    for (const ptx::CallSite& site : function_.call_sites) out.calls.push_back(bind_call(site));
+    const std::size_t lists_at = rows_.size();
+    out.constants = AlignedBytes(lists_at + lists_.size() * sizeof(RowRef));
+    std::memcpy(out.constants.data(), rows_.data(), rows_.size());
+    if (!lists_.empty()) std::memcpy(out.constants.data() + lists_at, lists_.data(), lists_.size() * sizeof(RowRef));
+    for (XInst& x : out.code) {
+      if (x.list != 0) x.list = static_cast<std::uint32_t>(lists_at + (x.list - 1) * sizeof(RowRef));
+    }
+    return out;
+  }
+
+ private:
+  RowRef constant_row(std::uint32_t index, bool wide) {
+    const auto [it, fresh] = constant_rows_.try_emplace({index, wide}, static_cast<RowRef>(rows_.size()) | constant_base);
+    if (!fresh) return it->second;
+    const std::uint64_t value = constant_value(module_, function_.constants.at(index));
+    const std::size_t width = wide ? 8 : 4, at = rows_.size();
+    rows_.resize(at + width * warp_size);
+    for (unsigned lane = 0; lane < warp_size; ++lane) std::memcpy(rows_.data() + at + lane * width, &value, width);
+    return it->second;
+  }
+
+  RowRef row(const Operand& operand, bool wide) {
+    switch (operand.kind) {
+      case OperandKind::reg: return operand.index * row_bytes;
+      case OperandKind::imm: return constant_row(operand.index, wide);
+      case OperandKind::special: {
+        return module_.special_row(static_cast<Special>(operand.index), wide) | special_base;
+      }
+      default: return special_base;  // scratch
+    }
+  }
+  RowRef row(const Operand& operand) { return row(operand, operand.bytes == 8); }
+
+  // Scratch predicates lie behind those of the frame: one to write to, one that is always false.
+  PredRef predicate(const Operand& operand) const {
+    std::uint32_t index = operand.index;
+    bool negated = operand.negated;
+    if (operand.kind == OperandKind::imm) {
+      negated ^= constant_value(module_, function_.constants.at(operand.index)) != 0;
+      index = function_.pred_count + 1;
+    } else if (operand.kind != OperandKind::pred) {
+      index = function_.pred_count;
+    }
+    return static_cast<PredRef>(index * 2 + (negated ? 1 : 0));
+  }
+
+  std::uint16_t kind_of(const Inst& inst) const {
+    switch (inst.op) {
+      case Op::bra: return kind_branch;
+      case Op::brx: return kind_branch_table;
+      case Op::call: return kind_call;
+      case Op::ret: return function_.is_entry ? kind_exit : kind_return;
+      case Op::exit: return kind_exit;
+      case Op::bar: return kind_barrier;
+      default: break;
+    }
+    if (is_memory(inst.op)) return kind_memory;
+    return reads_clock(inst) ? kind_timed : kind_plain;
+  }
+
+  XInst bind_inst(const Inst& inst, std::vector<Diagnostic>& problems) {
+    XInst x;
+    x.inst = &inst;
+    x.imm = inst.imm_offset;
+    x.kind = kind_of(inst);
+    if (inst.guard.kind != OperandKind::none) {
+      x.guard = predicate(inst.guard);
+      x.kind |= flag_guarded;
+    }
+    bind_destinations(inst, x);
+    bind_sources(inst, x);
+    bind_list(inst, x);
+    const std::uint16_t kind = x.kind & kind_mask;
+    if (kind == kind_plain || kind == kind_memory || kind == kind_timed) {
+      x.fn = common_handler(inst);
+      if (x.fn == nullptr) x.fn = select_handler(module_.isa, inst);
+      if (x.fn == nullptr) {
+        problems.push_back(diagnose(*module_.module, inst, fmt::format("{} in this form is not supported", ptx::name_of(inst.op))));
+      }
+    }
+    return x;
+  }
+
+  void bind_destinations(const Inst& inst, XInst& x) {
+    unsigned rows = 0, preds = 0;
+    for (unsigned i = 0; i < inst.dst_count; ++i) {
+      const Operand& o = inst.dst[i];
+      if (o.kind == OperandKind::pred || (o.kind != OperandKind::reg && predicate_position(inst, i))) {
+        (preds++ == 0 ? x.pdst : x.pdst2) = predicate(o);
+      } else {
+        (rows == 0 ? x.dst : x.dst2) = rows < 2 ? row(o) : x.dst2;
+        ++rows;
+      }
+    }
+    if (rows == 0) x.dst = special_base;
+    if (rows < 2) x.dst2 = special_base;
+  }
+
+  void bind_sources(const Inst& inst, XInst& x) {
+    unsigned rows = 0, preds = 0;
+    for (unsigned i = 0; i < inst.src_count; ++i) {
+      const Operand& o = inst.src[i];
+      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred;
+      if (o.kind == OperandKind::pred || immediate_predicate) {
+        if (preds < 2) x.psrc[preds++] = predicate(o);
+      } else if (rows < 4) {
+        x.src[rows++] = source_row(inst, i);
+      }
+    }
+    for (; rows < 4; ++rows) x.src[rows] = special_base;
+  }
+
+  RowRef source_row(const Inst& inst, unsigned i) {
+    const Operand& o = inst.src[i];
+    if (is_address(inst, i) && o.kind == OperandKind::imm) return row(o, true);
+    if (inst.op == Op::st && o.kind != OperandKind::reg) return row(o, store_width(inst) == 8);
+    return row(o);
+  }
+
+  // Values of one st have rows of one width, immediates included.
+  static unsigned store_width(const Inst& inst) {
+    unsigned width = 0;
+    for (unsigned i = 1; i < inst.src_count; ++i) width = std::max<unsigned>(width, inst.src[i].bytes);
+    return width;
+  }
+
+  void push_list(const Operand& o, RowRef ref) {
+    lists_.push_back(ref);
+    if (o.bytes == 16) lists_.push_back(o.kind == OperandKind::reg ? ref + 2 * row_bytes : ref);
+  }
+
+  void bind_list(const Inst& inst, XInst& x) {
+    const bool values = inst.op == Op::ld || inst.op == Op::ldu || inst.op == Op::st;
+    const bool needed = values ? inst.mods.vector > 1 || inst.type == ptx::Type::b128 : inst.dst_count > 2 || inst.src_count > 4;
+    if (!needed) return;
+    x.list = static_cast<std::uint32_t>(lists_.size()) + 1;  // made an offset when all rows are known
+    for (unsigned i = 0; i < inst.dst_count; ++i) {
+      if (values) {
+        push_list(inst.dst[i], row(inst.dst[i]));
+      } else {
+        lists_.push_back(row(inst.dst[i]));
+      }
+    }
+    for (unsigned i = values ? 1 : 0; i < inst.src_count; ++i) {
+      if (values && inst.op != Op::st) break;
+      if (values) {
+        push_list(inst.src[i], source_row(inst, i));
+      } else {
+        lists_.push_back(source_row(inst, i));
+      }
+    }
+  }
+
+  void mark_joins(std::vector<XInst>& code) const {
+    for (const Inst& inst : function_.code) {
+      if (inst.reconverge < code.size()) code[inst.reconverge].kind |= flag_join;
+    }
+  }
+
+  std::vector<BoundArg> bind_args(const std::vector<ptx::CallArg>& args) {
+    std::vector<BoundArg> out;
+    for (const ptx::CallArg& a : args) {
+      BoundArg b{a.reg.kind != OperandKind::none, a.reg.bytes, 0, a.caller_offset, a.callee_offset, a.bytes};
+      if (b.in_register) b.row = row(a.reg);
+      out.push_back(b);
+    }
+    return out;
+  }
+
+  BoundCall bind_call(const ptx::CallSite& site) {
+    BoundCall call;
+    call.indirect = site.indirect;
+    call.function = site.function;
+    call.candidates = site.candidates;
+    if (site.indirect) {
+      call.pointer = row(site.pointer);
+      call.pointer_bytes = site.pointer.bytes;
+    }
+    call.args = bind_args(site.args);
+    call.returns = bind_args(site.returns);
+    return call;
+  }
+
+  LoadedModule::Impl& module_;
+  const ptx::Function& function_;
+  std::vector<std::byte> rows_;
+  std::vector<RowRef> lists_;
+  std::map<std::pair<std::uint32_t, bool>, RowRef> constant_rows_;
+};
+
+}  // namespace
+
+BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function, std::vector<Diagnostic>& problems) {
+  return Binder(module, function).bind(problems);
+}
+
+std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant) {
+  switch (constant.kind) {
+    case ptx::Constant::Kind::value: return constant.value;
+    case ptx::Constant::Kind::global_symbol: return module.addresses.at(constant.symbol) + constant.value;
+    case ptx::Constant::Kind::function: return ptx::function_handles + 16ull * constant.symbol;
+  }
+  return 0;
+}
+
+}  // namespace simtlab::exec

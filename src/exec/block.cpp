@@ -1,0 +1,180 @@
+// Block: state of a resident thread block; stepping of one warp.
+#include <algorithm>
+#include <cstring>
+
+#include "exec/memory.h"
+#include "exec/state.h"
+
+namespace simtlab::exec {
+namespace {
+
+std::uint16_t access_bytes(const Block::Impl& block, const ptx::Inst& inst) {
+  switch (inst.op) {
+    case ptx::Op::cp_async: return inst.mods.copy_bytes;
+    case ptx::Op::tex: return block.texel_bytes;
+    case ptx::Op::prefetch:
+    case ptx::Op::prefetchu: return 1;
+    default: return static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
+  }
+}
+
+void start_warp(Block::Impl& block, Warp& warp) {
+  const Launch::Impl& launch = *block.launch;
+  const unsigned first = warp.ctx.warp * warp_size;
+  const unsigned lanes = std::min(launch.threads - first, warp_size);
+  const std::uint32_t mask = lanes == warp_size ? ~0u : (1u << lanes) - 1;
+  warp.code = launch.entry->code.data();
+  warp.pc = 0;
+  warp.rpc = ptx::no_pc;
+  warp.depth = 0;
+  warp.frame_depth = 0;
+  warp.active = mask;
+  warp.active_count = lanes;
+  warp.status = WarpStatus::ready;
+  warp.wait = nullptr;
+  warp.frames[0] = Frame{};
+  warp.frames[0].function = launch.params.function;
+  warp.frames[0].mask = mask;
+  WarpCtx& ctx = warp.ctx;
+  ctx.bases[0] = warp.rows;
+  ctx.bases[1] = launch.entry->constants.data();
+  ctx.preds = warp.preds;
+  ctx.preds[launch.entry->function->pred_count + 1] = 0;
+  ctx.frame_offset = 0;
+  ctx.carry = 0;
+  set_mask(ctx, mask);
+}
+
+}  // namespace
+
+Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
+  const std::size_t n = l.warps;
+  registers = AlignedBytes(n * l.warp_rows * row_bytes);
+  preds = AlignedBytes(n * l.warp_preds * sizeof(std::uint32_t));
+  specials = AlignedBytes(n * module->special_bytes);
+  shared = AlignedBytes(l.shared_bytes);
+  local = AlignedBytes(n * warp_size * l.local_bytes);
+  warps.resize(n);
+  stacks.resize(n * l.stack_entries);
+  frames.resize(n * l.frames);
+  view.global = l.memory;
+  view.shared = shared.data();
+  view.shared_bytes = l.shared_bytes;
+  view.param = l.parameter_block.data();
+  view.param_bytes = l.parameter_bytes;
+  view.local_stride = l.local_bytes;
+  view.local_bytes = l.local_bytes;
+  view.global_delta = reinterpret_cast<std::uint64_t>(l.memory->host(0));
+  for (unsigned i = 0; i < n; ++i) {
+    Warp& w = warps[i];
+    w.stack = stacks.data() + i * l.stack_entries;
+    w.frames = frames.data() + i * l.frames;
+    w.rows = registers.data() + std::size_t{i} * l.warp_rows * row_bytes;
+    w.preds = reinterpret_cast<std::uint32_t*>(preds.data()) + std::size_t{i} * l.warp_preds;
+    w.ctx.bases[2] = specials.data() + std::size_t{i} * module->special_bytes;
+    w.ctx.bases[3] = w.ctx.bases[2];
+    w.ctx.block = this;
+    w.ctx.memory = &view;
+    w.ctx.warp = i;
+    w.ctx.addresses = addresses;
+    w.ctx.addresses2 = addresses2;
+    w.ctx.local = local.data() + i * warp_size * l.local_bytes;
+    fill_special_rows(*this, w);
+  }
+}
+
+void Block::Impl::forget() {
+  view.forget_bounds();
+  generation = launch->memory->generation();
+}
+
+void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned first_warp_slot) {
+  const Dim3& grid = launch->params.grid;
+  index = block_index;
+  position.x = static_cast<std::uint32_t>(block_index % grid.x);
+  position.y = static_cast<std::uint32_t>(block_index / grid.x % grid.y);
+  position.z = static_cast<std::uint32_t>(block_index / grid.x / grid.y);
+  sm = on_sm;
+  first_slot = first_warp_slot;
+  exited = 0;
+  for (Barrier& b : barriers) b = Barrier{};
+  refresh_bounds();
+  // Zero on hardware by chance only; here always, so that runs repeat.
+  std::memset(shared.data(), 0, launch->shared_bytes);
+  for (Warp& w : warps) {
+    start_warp(*this, w);
+    fill_block_rows(*this, w);
+  }
+}
+
+Block::Block(const Launch& launch) : impl_(std::make_unique<Impl>(launch.impl())) { impl_->reset(0, 0, 0); }
+Block::~Block() = default;
+Block::Block(Block&&) noexcept = default;
+Block& Block::operator=(Block&&) noexcept = default;
+
+void Block::reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_slot) {
+  SIMTLAB_ASSERT(block_index < impl_->launch->params.grid.count(), "the block is one of the grid");
+  impl_->reset(block_index, sm, first_warp_slot);
+}
+
+std::uint64_t Block::index() const { return impl_->index; }
+unsigned Block::warp_count() const { return static_cast<unsigned>(impl_->warps.size()); }
+WarpStatus Block::status(unsigned warp) const { return impl_->warps[warp].status; }
+
+bool Block::finished() const {
+  const auto n = impl_->warps.size();
+  return impl_->exited == (n == warp_size ? ~0u : (1u << n) - 1);
+}
+
+const ptx::Inst* Block::peek(unsigned warp) const {
+  const Warp& w = impl_->warps[warp];
+  return w.status == WarpStatus::exited ? nullptr : w.code[w.pc].inst;
+}
+
+std::uint32_t Block::peek_pc(unsigned warp) const { return impl_->warps[warp].pc; }
+
+const ptx::Function* Block::peek_function(unsigned warp) const {
+  Warp& w = impl_->warps[warp];
+  return impl_->module->functions[w.frame().function].function;
+}
+
+std::uint32_t Block::active_mask(unsigned warp) const {
+  const Warp& w = impl_->warps[warp];
+  return w.status == WarpStatus::exited ? 0 : w.active;
+}
+
+const Step& Block::step(unsigned index, std::uint64_t now) {
+  Impl& b = *impl_;
+  Warp& w = b.warps[index];
+  SIMTLAB_ASSERT(w.status == WarpStatus::ready, "only a ready warp can be stepped");
+  b.refresh_bounds();
+  const XInst& x = w.code[w.pc];
+  Step& s = b.step;
+  s.inst = x.inst;
+  s.pc = w.pc;
+  s.function = b.module->functions[w.frame().function].function;
+  s.active = w.active;
+  s.mask = execute(b, w, x, now);
+  s.addresses = s.addresses2 = nullptr;
+  s.bytes = 0;
+  s.space = x.inst->mods.space;
+  if ((x.kind & kind_mask) == kind_memory) {
+    if (s.mask != 0) {
+      s.addresses = b.addresses;
+      s.space = w.ctx.space;
+      if (x.inst->op == ptx::Op::cp_async) s.addresses2 = b.addresses2;
+    }
+    s.bytes = access_bytes(b, *x.inst);
+  }
+  if (w.status != WarpStatus::exited) settle(w);
+  return s;
+}
+
+void Block::check_progress() const {
+  for (const Warp& w : impl_->warps) {
+    if (w.status == WarpStatus::ready) return;
+  }
+  if (!finished()) report_deadlock(*impl_);
+}
+
+}  // namespace simtlab::exec

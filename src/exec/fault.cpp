@@ -1,0 +1,110 @@
+// Messages of faults: who, where, what lies near.
+#include <fmt/format.h>
+
+#include "exec/state.h"
+
+namespace simtlab::exec {
+namespace {
+
+std::string line_text(const ptx::Module& module, std::uint32_t line) {
+  if (!module.text || line == 0) return {};
+  const std::string& text = *module.text;
+  std::size_t from = 0;
+  for (std::uint32_t at = 1; at < line; ++at) {
+    from = text.find('\n', from);
+    if (from == std::string::npos) return {};
+    ++from;
+  }
+  return text.substr(from, text.find('\n', from) - from);
+}
+
+std::string tuple(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+
+// ", source a.cu:7" if the PTX has .loc.
+std::string source_of(const ptx::Module& module, const ptx::Inst& inst) {
+  if (inst.source_line == 0) return {};
+  const auto file = module.files.find(inst.file);
+  return file == module.files.end() ? std::string{} : fmt::format(", source {}:{}", file->second, inst.source_line);
+}
+
+std::string describe_neighbour(const GlobalMemory& memory, std::uint64_t address, unsigned bytes) {
+  const Allocation* near = memory.nearest(address);
+  if (near == nullptr) return "nothing is allocated";
+  const std::uint64_t end = near->address + near->bytes;
+  std::string where;
+  if (address >= end) {
+    where = fmt::format("{} bytes after the end", address - end);
+  } else if (address < near->address) {
+    where = fmt::format("{} bytes before the start", near->address - address);
+  } else {
+    where = fmt::format("{} of the {} bytes accessed are beyond its end", address + bytes - end, bytes);
+  }
+  return fmt::format("the nearest allocation is {} of {} bytes at {:#x} ({})", near->what, near->bytes, near->address, where);
+}
+
+std::string describe_window(const MemoryView& view, ptx::Space space) {
+  switch (space) {
+    case ptx::Space::shared: return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
+    case ptx::Space::local: return fmt::format("the thread has {} bytes of local memory", view.local_bytes);
+    default: return fmt::format("the parameters are {} bytes", view.param_bytes);
+  }
+}
+
+}  // namespace
+
+Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint) {
+  return {std::move(message), {module.name, inst.line, inst.column}, line_text(module, inst.line), std::move(hint)};
+}
+
+std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane) {
+  return fmt::format("thread {} in block {}", tuple(thread_of(*block.launch, warp, lane)), tuple(block.position));
+}
+
+std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) {
+  const ptx::Module& module = *block.module->module;
+  return fmt::format("kernel {} ({}:{}{})", block.launch->entry->function->name, module.name, inst.line,
+                     source_of(module, inst));
+}
+
+void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id, std::string message,
+           std::string hint) {
+  throw Fault(kind, std::move(id), diagnose(*block.module->module, inst, std::move(message), std::move(hint)));
+}
+
+void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes) {
+  const Block::Impl& block = block_of(ctx);
+  const MemoryView& view = *ctx.memory;
+  const std::uint64_t address = ctx.addresses[lane];
+  const bool global = ctx.space == ptx::Space::global || ctx.space == ptx::Space::constant;
+  const char* kind = x.inst->op == ptx::Op::atom || x.inst->op == ptx::Op::red ? "atomic" : writes ? "write" : "read";
+  const std::string who = fmt::format("by {} of {}", thread_name(block, ctx.warp, lane), kernel_name(block, *x.inst));
+  const std::string what = fmt::format("{} {} of {} bytes at address {:#x} {}", ptx::name_of(ctx.space), kind, bytes, address, who);
+  const Allocation* inside = global ? view.global->find(address, bytes) : nullptr;
+  if (inside != nullptr && writes && inside->read_only) {
+    raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
+          fmt::format("Invalid {}: {} is read-only", what, inside->what));
+  }
+  const std::uint64_t limit = ctx.space == ptx::Space::shared  ? view.shared_bytes
+                              : ctx.space == ptx::Space::local ? view.local_bytes
+                                                               : view.param_bytes;
+  const bool in_bounds = global ? inside != nullptr : address < limit && limit - address >= bytes;
+  if (in_bounds) {
+    raise(block, *x.inst, Fault::Kind::misaligned_address, "misaligned-address",
+          fmt::format("Misaligned {}: the address is not a multiple of {}", what, bytes));
+  }
+  raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
+        fmt::format("Invalid {}: {}", what,
+                    global ? describe_neighbour(*view.global, address, bytes) : describe_window(view, ctx.space)));
+}
+
+void handle_trap(WarpCtx& ctx, const XInst& x) {
+  const Block::Impl& block = block_of(ctx);
+  const auto lane = static_cast<unsigned>(__builtin_ctz(ctx.mask));
+  raise(block, *x.inst, Fault::Kind::trap, "trap",
+        fmt::format("{} executed by {} of {}", ptx::name_of(x.inst->op), thread_name(block, ctx.warp, lane),
+                    kernel_name(block, *x.inst)));
+}
+
+void handle_nothing(WarpCtx&, const XInst&) {}
+
+}  // namespace simtlab::exec

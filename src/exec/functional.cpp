@@ -1,0 +1,171 @@
+// run_functional: whole grids at full speed. The loop calls handlers directly; guards, joins and control flow that diverges
+// take the general path. What was executed is streamed in batches that stay in the cache.
+#include <algorithm>
+#include <memory>
+
+#include "exec/state.h"
+
+namespace simtlab::exec {
+namespace {
+
+constexpr std::size_t batch_records = 256, batch_addresses = 128;
+// A warp that spins on another warp's flag must not keep it from running.
+constexpr std::uint64_t slice = 1u << 16;
+
+struct Batch {
+  Record records[batch_records];
+  alignas(64) std::uint64_t addresses[batch_addresses * warp_size];
+};
+
+class Runner {
+ public:
+  Runner(const Launch::Impl& launch, Block::Impl& block, const FunctionalOptions& options)
+      : launch_(launch), block_(block), options_(options), batch_(std::make_unique<Batch>()) {}
+
+  FunctionalResult run() {
+    const std::uint64_t total = launch_.params.grid.count();
+    const std::uint64_t first = std::min(options_.first_block, total);
+    const std::uint64_t last = first + std::min(options_.block_count, total - first);
+    for (std::uint64_t i = first; i < last; ++i) {
+      block_.reset(i, 0, 0);
+      run_block();
+      ++result_.blocks;
+    }
+    return result_;
+  }
+
+ private:
+  void run_block() {
+    for (bool finished = false; !finished;) {
+      bool progress = false;
+      finished = true;
+      for (Warp& w : block_.warps) {
+        if (w.status == WarpStatus::ready) {
+          run_slice(w);
+          progress = true;
+        }
+        finished = finished && w.status == WarpStatus::exited;
+      }
+      if (!progress && !finished) report_deadlock(block_);
+    }
+  }
+
+  void run_slice(Warp& w) {
+    const std::uint64_t end = result_.warp_instructions + slice;
+    while (w.status == WarpStatus::ready && result_.warp_instructions < end) {
+      if (options_.interrupt != nullptr && *options_.interrupt) {
+        throw Error(ExitCode::interrupted, "interrupted", "interrupted");
+      }
+      std::uint64_t budget = batch_records;
+      if (options_.max_warp_instructions != 0) {
+        if (result_.warp_instructions >= options_.max_warp_instructions) over_limit();
+        budget = std::min(budget, options_.max_warp_instructions - result_.warp_instructions);
+      }
+      if (options_.consumer != nullptr) {
+        run_batch<true>(w, budget);
+      } else {
+        run_batch<false>(w, budget);
+      }
+    }
+  }
+
+  [[noreturn]] void over_limit() const {
+    throw Error(ExitCode::failure, "limit-instructions",
+                "stopped after " + std::to_string(options_.max_warp_instructions) + " warp instructions, the limit given",
+                "raise the limit if the program is expected to run longer");
+  }
+
+  // At most `budget` instructions of one warp, handed over at the end.
+  template <bool recording>
+  void run_batch(Warp& w, std::uint64_t budget) {
+    WarpCtx& ctx = w.ctx;
+    const XInst* code = w.code;
+    std::uint32_t pc = w.pc, function = w.frame().function;
+    std::uint64_t threads = 0;
+    Record* record = batch_->records;
+    Record* const end = record + budget;
+    std::uint64_t* addresses = batch_->addresses;
+    const std::uint64_t* const last_addresses = batch_->addresses + (batch_addresses - 1) * warp_size;
+    if constexpr (recording) ctx.addresses = addresses;
+    while (record != end) {
+      const XInst* x = &code[pc];
+      if (x->kind == kind_plain) [[likely]] {
+        if constexpr (recording) *record = {pc, ctx.mask, ptx::no_pc, function};
+        threads += w.active_count;
+        x->fn(ctx, *x);
+        ++pc;
+      } else if (x->kind == kind_memory) {
+        if constexpr (recording) *record = {pc, ctx.mask, address_index(addresses), function};
+        threads += w.active_count;
+        x->fn(ctx, *x);
+        ++pc;
+        if constexpr (recording) ctx.addresses = addresses += warp_size;
+      } else if (x->kind == (kind_branch | flag_guarded) && is_uniform(ctx, *x)) {
+        const bool taken = (ctx.pred(x->guard) & ctx.mask) != 0;
+        if constexpr (recording) *record = {pc, taken ? ctx.mask : 0, ptx::no_pc, function};
+        threads += taken ? w.active_count : 0;
+        pc = taken ? x->inst->target : pc + 1;
+      } else {
+        w.pc = pc;
+        settle(w);
+        x = &w.code[w.pc];
+        const std::uint32_t at = w.pc;
+        const std::uint32_t lanes = execute(block_, w, *x, result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
+        threads += static_cast<unsigned>(__builtin_popcount(lanes));
+        if constexpr (recording) {
+          const bool memory = (x->kind & kind_mask) == kind_memory && lanes != 0;
+          *record = {at, lanes, memory ? address_index(addresses) : ptx::no_pc, function};
+          if (memory) ctx.addresses = addresses += warp_size;
+        }
+        pc = w.pc;
+        code = w.code;
+        function = w.frame().function;
+        if (w.status != WarpStatus::ready) {
+          ++record;
+          break;
+        }
+      }
+      ++record;
+      if constexpr (recording) {
+        if (addresses > last_addresses) break;
+      }
+    }
+    w.pc = pc;
+    hand_over<recording>(w, static_cast<std::size_t>(record - batch_->records), threads, addresses);
+  }
+
+  template <bool recording>
+  void hand_over(Warp& w, std::size_t count, std::uint64_t threads, const std::uint64_t* addresses) {
+    result_.warp_instructions += count;
+    result_.thread_instructions += threads;
+    if constexpr (recording) {
+      w.ctx.addresses = block_.addresses;
+      options_.consumer->consume(block_.index * launch_.warps + w.ctx.warp, {batch_->records, count},
+                                 {batch_->addresses, static_cast<std::size_t>(addresses - batch_->addresses)});
+    }
+  }
+
+  std::uint32_t address_index(const std::uint64_t* addresses) const {
+    return static_cast<std::uint32_t>((addresses - batch_->addresses) / warp_size);
+  }
+
+  static bool is_uniform(const WarpCtx& ctx, const XInst& x) {
+    const std::uint32_t taken = ctx.pred(x.guard) & ctx.mask;
+    return taken == 0 || taken == ctx.mask;
+  }
+
+  const Launch::Impl& launch_;
+  Block::Impl& block_;
+  const FunctionalOptions& options_;
+  FunctionalResult result_;
+  std::unique_ptr<Batch> batch_;
+};
+
+}  // namespace
+
+FunctionalResult run_functional(const Launch& launch, const FunctionalOptions& options) {
+  const auto block = std::make_unique<Block::Impl>(launch.impl());
+  return Runner(launch.impl(), *block, options).run();
+}
+
+}  // namespace simtlab::exec

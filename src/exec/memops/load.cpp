@@ -1,0 +1,149 @@
+// ld, ldu. The prepared addresses are read in the fastest way that their pattern allows and extended to the registers.
+#include "exec/memops/ops.h"
+
+namespace simtlab::exec::SIMTLAB_ISA {
+namespace {
+
+// A value of memory type T as the register type R holds it, in a row element.
+template <class T, class R>
+SIMTLAB_INLINE RowElem<R> extend(T value) {
+  return row_bits<R>((R)value);
+}
+
+template <class E>
+SIMTLAB_INLINE void store_splat(WarpCtx& w, std::byte* row, E value) {
+  using V = Vec<E, vector_bytes / sizeof(E)>;
+  const V v = splat<V>(value);
+  if (w.mask == all_lanes) {
+    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) store<V>(row, i, v);
+  } else {
+    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) store_active<V>(w, row, i, v);
+  }
+}
+
+// Lanes side by side. T and the row element have one size.
+template <class E>
+SIMTLAB_INLINE void copy_row(WarpCtx& w, std::byte* row, u64 from) {
+  using V = Vec<E, vector_bytes / sizeof(E)>;
+  if (w.mask == all_lanes) {
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) store<V>(row, i, read_host<V>(from + i * sizeof(E)));
+  } else {
+#pragma GCC unroll 2
+    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) store_active<V>(w, row, i, read_host<V>(from + i * sizeof(E)));
+  }
+}
+
+// Any addresses. All lanes may be read; few are better visited alone.
+template <class T, class R>
+SIMTLAB_INLINE void gather(WarpCtx& w, std::byte* row, const u64* hosts, u64 offset) {
+  using E = RowElem<R>;
+  E* out = reinterpret_cast<E*>(row);
+  if (w.mask == all_lanes) {
+#pragma GCC unroll 8
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) out[lane] = extend<T, R>(read_host<T>(hosts[lane] + offset));
+  } else {
+    for (u32 m = w.mask; m != 0; m &= m - 1) {
+      const unsigned lane = (unsigned)__builtin_ctz(m);
+      out[lane] = extend<T, R>(read_host<T>(hosts[lane] + offset));
+    }
+  }
+}
+
+template <class T, class R>
+[[gnu::noinline]] void read_rows(WarpCtx& w, const Access& access, std::byte* row) {
+  using E = RowElem<R>;
+  if (access.pattern == Pattern::uniform) {
+    store_splat<E>(w, row, extend<T, R>(read_host<T>(access.first)));
+    return;
+  }
+  if (access.pattern == Pattern::contiguous && access.whole) {
+    if constexpr (sizeof(T) == sizeof(E)) {
+      copy_row<E>(w, row, access.first);
+    } else {
+      alignas(64) E values[warp_lanes];
+      for (unsigned lane = 0; lane < warp_lanes; ++lane) values[lane] = extend<T, R>(read_host<T>(access.first + lane * sizeof(T)));
+      store_row(w, row, values);
+    }
+    return;
+  }
+  gather<T, R>(w, row, hosts_of(w, access), 0);
+}
+
+template <Where where, bool wide, class T, class R>
+void load_one(WarpCtx& w, const XInst& x) {
+  const Access access = prepare<where, wide, false>(w, x, sizeof(T));
+  read_rows<T, R>(w, access, w.row(x.dst));
+}
+
+template <class T, class R>
+[[gnu::noinline]] void read_vector(WarpCtx& w, const XInst& x, const Access& access, unsigned count) {
+  const RowRef* rows = w.list(x);
+  const u64* hosts = nullptr;
+  if (access.pattern != Pattern::uniform) hosts = hosts_of(w, access);
+  for (unsigned e = 0; e < count; ++e) {
+    std::byte* row = w.row(rows[e]);
+    if (access.pattern == Pattern::uniform) {
+      store_splat<RowElem<R>>(w, row, extend<T, R>(read_host<T>(access.first + e * sizeof(T))));
+    } else {
+      gather<T, R>(w, row, hosts, e * sizeof(T));
+    }
+  }
+}
+
+template <Where where, bool wide, class T, class R>
+void load_vector(WarpCtx& w, const XInst& x) {
+  const unsigned count = elements(*x.inst, x.inst->type == ptx::Type::b128 ? 16 : (unsigned)sizeof(T));
+  const Access access = prepare<where, wide, false>(w, x, (unsigned)sizeof(T) * count);
+  read_vector<T, R>(w, x, access, count);
+}
+
+template <class T, class R>
+Handler pick(const ptx::Inst& inst) {
+  const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
+  const bool wide = wide_address(inst.src[0]);
+#define SIMTLAB_PICK(space)                                                                                     \
+  case Where::space:                                                                                            \
+    return vector ? (wide ? load_vector<Where::space, true, T, R> : load_vector<Where::space, false, T, R>)     \
+                  : (wide ? load_one<Where::space, true, T, R> : load_one<Where::space, false, T, R>);
+  switch (where_of(inst)) {
+    SIMTLAB_PICK(global)
+    SIMTLAB_PICK(shared)
+    SIMTLAB_PICK(param)
+    SIMTLAB_PICK(local)
+    SIMTLAB_PICK(frame)
+    SIMTLAB_PICK(generic)
+  }
+#undef SIMTLAB_PICK
+  return nullptr;
+}
+
+}  // namespace
+
+Handler select_load(const ptx::Inst& inst) {
+  if (inst.dst_count == 0 || inst.src_count == 0) return nullptr;
+  unsigned bytes = 0;  // of the registers; a sink has none
+  for (unsigned i = 0; i < inst.dst_count; ++i) {
+    if (inst.dst[i].bytes > bytes) bytes = inst.dst[i].bytes;
+  }
+  const bool sign = ptx::is_signed(inst.type);
+  const unsigned size = ptx::size_of(inst.type);
+  switch (size) {
+    case 1:
+      if (bytes == 8) return sign ? pick<s8, u64>(inst) : pick<u8, u64>(inst);
+      if (bytes <= 2) return sign ? pick<s8, u16>(inst) : pick<u8, u32>(inst);
+      return sign ? pick<s8, u32>(inst) : pick<u8, u32>(inst);
+    case 2:
+      if (bytes == 8) return sign ? pick<s16, u64>(inst) : pick<u16, u64>(inst);
+      if (bytes <= 2) return pick<u16, u32>(inst);
+      return sign ? pick<s16, u32>(inst) : pick<u16, u32>(inst);
+    case 4:
+      if (bytes == 8) return sign ? pick<s32, u64>(inst) : pick<u32, u64>(inst);
+      return pick<u32, u32>(inst);
+    case 8:
+    case 16: return pick<u64, u64>(inst);
+    default: return nullptr;
+  }
+}
+
+}  // namespace simtlab::exec::SIMTLAB_ISA

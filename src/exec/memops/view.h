@@ -1,0 +1,53 @@
+// What memory handlers see of a block's memories, and the slow paths they call. Plain data: included by code compiled for
+// several instruction sets.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/warp.h"
+
+namespace simtlab::exec {
+
+class GlobalMemory;
+
+// Addresses [low, high) known to lie in one allocation. Empty: low = 1, high = 0.
+struct Bounds {
+  std::uint64_t low, high;
+};
+
+// Bounds are cached per static instruction, since one instruction mostly stays inside one array.
+inline constexpr unsigned bounds_slots = 64;
+
+struct MemoryView {
+  std::uint64_t global_delta = 0;      // host address = device address + global_delta (modulo 2^64)
+  std::byte* shared = nullptr;
+  std::uint64_t shared_bytes = 0;
+  std::byte* param = nullptr;
+  std::uint64_t param_bytes = 0;
+  std::uint64_t local_stride = 0;      // bytes from one lane's local memory to the next one's
+  std::uint64_t local_bytes = 0;       // bytes a lane may touch
+  GlobalMemory* global = nullptr;
+  Bounds read[bounds_slots], write[bounds_slots];
+  alignas(64) std::uint64_t hosts[32]; // scratch of the handlers
+
+  SIMTLAB_INLINE Bounds& bounds(const XInst& x, bool writes) {
+    const std::uint64_t slot = (reinterpret_cast<std::uint64_t>(&x) / sizeof(XInst)) % bounds_slots;
+    return writes ? write[slot] : read[slot];
+  }
+  void forget_bounds();
+};
+
+// Bounds of the allocation that holds the whole access; false if there is none or it may not be written.
+bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes, Bounds& bounds);
+
+// Throws the Fault that describes the access of one lane. ctx.space is the space.
+[[noreturn]] void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);
+
+// Handlers that exist once.
+void handle_texture(WarpCtx& ctx, const XInst& x);
+void handle_print(WarpCtx& ctx, const XInst& x);
+void handle_assert(WarpCtx& ctx, const XInst& x);
+void handle_trap(WarpCtx& ctx, const XInst& x);
+void handle_nothing(WarpCtx& ctx, const XInst& x);
+
+}  // namespace simtlab::exec

@@ -1,0 +1,211 @@
+// The inside of LoadedModule, Launch and Block, shared by the files of the interpreter. Not for other folders.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/executor.h"
+#include "exec/interpreter.h"
+#include "exec/isa.h"
+#include "exec/memops/view.h"
+#include "exec/warp.h"
+
+namespace simtlab::exec {
+
+inline constexpr std::uint32_t row_bytes = 128;
+inline constexpr std::uint32_t scratch_bytes = 512;  // a sink of any width, at the start of the special rows
+inline constexpr unsigned barrier_count = 16;
+// A texture reference variable has no memory; this is what its address reads as.
+inline constexpr std::uint64_t texref_handles = 0x0000'0005'0000'0000ull;  // + variable index
+
+// Zeroed memory, 64-byte aligned, that the host commits when it is touched.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(std::size_t bytes) : raw_(static_cast<std::byte*>(std::calloc(bytes + 64, 1))) {
+    if (raw_ == nullptr) throw std::bad_alloc();
+    const auto address = reinterpret_cast<std::uintptr_t>(raw_.get());
+    data_ = raw_.get() + ((address + 63) / 64 * 64 - address);
+  }
+  std::byte* data() const { return data_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte, Free> raw_;
+  std::byte* data_ = nullptr;
+};
+
+struct BoundArg {
+  bool in_register = false;
+  std::uint8_t register_bytes = 0;
+  RowRef row = 0;
+  std::uint32_t caller_offset = 0, callee_offset = 0, bytes = 0;
+};
+struct BoundCall {
+  bool indirect = false;
+  std::uint8_t pointer_bytes = 8;
+  RowRef pointer = 0;
+  std::uint32_t function = 0;
+  std::vector<std::uint32_t> candidates;
+  std::vector<BoundArg> args, returns;
+};
+
+struct BoundFunction {
+  const ptx::Function* function = nullptr;
+  std::vector<XInst> code;
+  AlignedBytes constants;  // rows, then operand lists
+  std::vector<BoundCall> calls;
+};
+
+struct SpecialRow {
+  ptx::Special special = ptx::Special::zero;
+  bool wide = false;
+  std::uint32_t offset = 0;
+};
+
+struct LoadedModule::Impl {
+  std::shared_ptr<const ptx::Module> module;
+  GlobalMemory* memory = nullptr;
+  Isa isa = Isa::baseline;
+  std::vector<std::uint64_t> addresses;               // of variables; 0: none
+  std::vector<std::optional<Texture>> bound_textures; // by variable
+  std::vector<BoundFunction> functions;
+  std::vector<SpecialRow> specials;                   // used by any function
+  std::uint32_t special_bytes = scratch_bytes;
+
+  // Offset of the row of a special register, allotted when first used.
+  std::uint32_t special_row(ptx::Special special, bool wide);
+};
+
+// exec/bind.cpp: XInsts, constant rows and calls of one function. Adds a diagnostic for each instruction without a handler.
+BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function, std::vector<Diagnostic>& problems);
+// Value of a constant of the function: a number, an address, a function handle.
+std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant);
+// Message, position, source line.
+Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint = {});
+
+struct Launch::Impl {
+  LaunchParams params;                   // spans and module stay valid; params.params refers to `parameter_block`
+  AlignedBytes parameter_block;
+  std::uint64_t parameter_bytes = 0;
+  const LoadedModule::Impl* module = nullptr;
+  const BoundFunction* entry = nullptr;
+  GlobalMemory* memory = nullptr;
+  unsigned threads = 0, warps = 0;
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t warp_rows = 0;           // register rows of a warp: deepest chain of calls
+  std::uint32_t warp_preds = 0;
+  std::uint32_t frames = 1;
+  std::uint64_t local_bytes = 0;         // a thread
+  std::uint32_t stack_entries = 0;       // a warp
+};
+
+// Divergence: lanes of `mask` run from pc until they reach rpc.
+struct StackEntry {
+  std::uint32_t pc = 0, rpc = ptx::no_pc, mask = 0;
+};
+
+struct Frame {
+  std::uint32_t function = 0;
+  std::uint32_t site = 0;          // call site in the caller
+  std::uint32_t mask = 0;          // lanes that called and have not exited
+  std::uint32_t pending = 0;       // lanes of an indirect call with other targets, still to be called
+  std::uint32_t stack_base = 0;    // bottom entry of this frame
+  std::uint32_t row = 0, pred = 0, offset = 0;  // where its registers, predicates and local memory begin
+};
+
+struct Warp {
+  WarpCtx ctx;
+  const XInst* code = nullptr;
+  // The top of the divergence stack; `stack` holds what lies below.
+  std::uint32_t pc = 0, rpc = ptx::no_pc, active = 0;
+  std::uint32_t depth = 0;         // entries below the top
+  std::uint32_t frame_depth = 0;   // index of the running frame
+  unsigned active_count = 0;
+  WarpStatus status = WarpStatus::ready;
+  std::uint32_t waits_at = 0;      // barrier
+  const XInst* wait = nullptr;     // the barrier instruction it waits at
+  std::uint32_t wait_mask = 0;
+  StackEntry* stack = nullptr;
+  Frame* frames = nullptr;
+  std::byte* rows = nullptr;       // of the first frame
+  std::uint32_t* preds = nullptr;
+
+  Frame& frame() { return frames[frame_depth]; }
+};
+
+struct Barrier {
+  std::uint32_t arrived = 0;       // warps, one bit each
+  std::uint32_t waiting = 0;
+  std::uint32_t arrivals = 0;      // warps, a warp that arrives twice counts twice
+  std::uint32_t expected = 0;      // threads; 0: all of the block
+  std::uint32_t popc = 0;
+  bool all = true, any = false;
+};
+
+struct Block::Impl {
+  explicit Impl(const Launch::Impl& launch);
+
+  const Launch::Impl* launch = nullptr;
+  const LoadedModule::Impl* module = nullptr;
+  MemoryView view;
+  AlignedBytes registers, preds, specials, shared, local;
+  std::vector<Warp> warps;
+  std::vector<StackEntry> stacks;
+  std::vector<Frame> frames;
+  Barrier barriers[barrier_count];
+  std::uint32_t exited = 0;        // warps, one bit each
+  std::uint64_t index = 0;
+  Dim3 position;                   // of the block in the grid, from 0
+  unsigned sm = 0, first_slot = 0;
+  std::uint64_t generation = 0;    // of the memory when bounds were cached
+  std::uint16_t texel_bytes = 0;   // of the last texture fetch
+  Step step;
+  alignas(64) std::uint64_t addresses[32] = {};
+  alignas(64) std::uint64_t addresses2[32] = {};
+
+  void reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_slot);
+  void refresh_bounds() {
+    if (generation != launch->memory->generation()) forget();
+  }
+  void forget();
+};
+
+// exec/special.cpp
+void fill_special_rows(Block::Impl& block, Warp& warp);        // after construction
+void fill_block_rows(Block::Impl& block, Warp& warp);          // those that change with the block
+void fill_clock_rows(Block::Impl& block, Warp& warp, std::uint64_t now);
+Dim3 thread_of(const Launch::Impl& launch, unsigned warp, unsigned lane);  // coordinates from 0
+
+// exec/control.cpp. Lanes that execute; status, pc, stack and frames are up to date afterwards.
+void set_mask(WarpCtx& ctx, std::uint32_t mask);
+std::uint32_t execute(Block::Impl& block, Warp& warp, const XInst& x, std::uint64_t now);
+// Pops what has reconverged at the warp's pc.
+void settle(Warp& warp);
+
+// exec/barrier.cpp
+void arrive(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
+void leave(Block::Impl& block, Warp& warp);  // the warp has exited
+[[noreturn]] void report_deadlock(const Block::Impl& block);
+
+// exec/fault.cpp
+std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane);  // "thread (0,0,0) in block (0,0,0)"
+std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst);         // "kernel k (a.ptx:3, source a.cu:7)"
+[[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id, std::string message,
+                        std::string hint = {});
+inline Block::Impl& block_of(const WarpCtx& ctx) { return *static_cast<Block::Impl*>(ctx.block); }
+
+// exec/generic.cpp: bytes at a generic address as lane `lane` sees it; false: outside of every memory.
+bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out, std::size_t bytes);
+// A string of at most `limit` bytes; nullopt: it starts or runs outside of every memory.
+std::optional<std::string> read_string(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::size_t limit);
+
+}  // namespace simtlab::exec

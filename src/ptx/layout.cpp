@@ -1,0 +1,212 @@
+#include "ptx/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace simtlab::ptx {
+namespace {
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t align) { return (value + align - 1) / align * align; }
+
+std::string cycle_text(const std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& stack, std::uint32_t again) {
+  std::string out;
+  const auto from = std::find(stack.begin(), stack.end(), again);
+  std::size_t shown = 0;
+  for (auto it = from; it != stack.end(); ++it) {
+    if (++shown > 8) {
+      out += "... -> ";
+      break;
+    }
+    out += functions[*it].fn.name.substr(0, 128) + " -> ";
+  }
+  return out + functions[again].fn.name.substr(0, 128);
+}
+
+void find_candidates(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of) {
+  std::vector<std::uint32_t> taken;
+  for (const VirtualFunction& f : functions) taken.insert(taken.end(), f.addresses_taken.begin(), f.addresses_taken.end());
+  std::sort(taken.begin(), taken.end());
+  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+  for (VirtualFunction& f : functions) {
+    for (const VirtualFunction::Indirect& indirect : f.indirect) {
+      std::vector<std::uint32_t>& out = f.fn.call_sites[indirect.site].candidates;
+      const std::vector<std::uint32_t>& from = indirect.targets.empty() ? taken : indirect.targets;
+      for (const std::uint32_t candidate : from) {
+        const AstFunction& callee = scope.ast->functions[ast_of[candidate]];
+        if (!callee.is_entry && same_layout(callee.signature, indirect.prototype)) out.push_back(candidate);
+      }
+      std::sort(out.begin(), out.end());
+      out.erase(std::unique(out.begin(), out.end()), out.end());
+    }
+  }
+}
+
+}  // namespace
+
+CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of) {
+  find_candidates(scope, functions, ast_of);
+  CallGraph graph;
+  const auto n = static_cast<std::uint32_t>(functions.size());
+  for (const VirtualFunction& f : functions) {
+    std::vector<std::uint32_t> callees = f.callees;
+    for (const VirtualFunction::Indirect& i : f.indirect) {
+      const auto& more = f.fn.call_sites[i.site].candidates;
+      callees.insert(callees.end(), more.begin(), more.end());
+    }
+    std::sort(callees.begin(), callees.end());
+    callees.erase(std::unique(callees.begin(), callees.end()), callees.end());
+    graph.callees.push_back(std::move(callees));
+  }
+  enum : std::uint8_t { fresh, open, done };
+  std::vector<std::uint8_t> state(n, fresh);
+  std::vector<std::uint32_t> path;
+  std::vector<std::size_t> next(n, 0);
+  for (std::uint32_t root = 0; root < n; ++root) {
+    if (state[root] != fresh) continue;
+    path.push_back(root);
+    state[root] = open;
+    while (!path.empty()) {
+      const std::uint32_t f = path.back();
+      if (next[f] == graph.callees[f].size()) {
+        state[f] = done;
+        graph.bottom_up.push_back(f);
+        path.pop_back();
+        continue;
+      }
+      const std::uint32_t callee = graph.callees[f][next[f]];
+      if (state[callee] == open) {
+        const AstFunction& where = scope.ast->functions[ast_of[callee]];
+        scope.report(where.at, fmt::format("recursion is not supported: {}", cycle_text(functions, path, callee)), "rewrite it as a loop with an explicit stack");
+        graph.callees[f].erase(graph.callees[f].begin() + static_cast<std::ptrdiff_t>(next[f]));
+        continue;
+      }
+      ++next[f];
+      if (state[callee] == fresh) state[callee] = open, path.push_back(callee);
+    }
+  }
+  return graph;
+}
+
+namespace {
+
+// For each shared variable the kernels that reach it, and whether a function (not a kernel itself) uses it.
+struct SharedUsers {
+  std::vector<std::vector<std::uint32_t>> kernels;           // by variable, kernel numbers in order, unique
+  std::vector<std::vector<std::uint32_t>> by_function;       // kernels that reach each function
+};
+
+SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunction>& functions, const CallGraph& graph) {
+  SharedUsers users;
+  const std::size_t n = functions.size();
+  users.kernels.resize(scope.module->variables.size());
+  users.by_function.resize(n);
+  std::vector<std::uint32_t> seen(n, no_index), work;
+  for (std::uint32_t k = 0; k < n; ++k) {
+    if (!functions[k].fn.is_entry) continue;
+    work.assign(1, k);
+    seen[k] = k;
+    while (!work.empty()) {
+      const std::uint32_t f = work.back();
+      work.pop_back();
+      users.by_function[f].push_back(k);
+      for (const auto& use : functions[f].shared_uses) {
+        auto& kernels = users.kernels[use.variable];
+        if (kernels.empty() || kernels.back() != k) kernels.push_back(k);
+      }
+      for (const std::uint32_t callee : graph.callees[f])
+        if (seen[callee] != k) seen[callee] = k, work.push_back(callee);
+    }
+  }
+  return users;
+}
+
+}  // namespace
+
+void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph) {
+  std::vector<Variable>& variables = scope.module->variables;
+  const SharedUsers users = shared_users(scope, functions, graph);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t v = 0; v < variables.size(); ++v)
+    if (variables[v].space == Space::shared) order.push_back(v);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return users.kernels[a].size() > users.kernels[b].size(); });
+  auto dynamic = [&](std::uint32_t v) { return variables[v].external && variables[v].bytes == 0; };
+  std::vector<std::uint64_t> end(functions.size(), 0), align(functions.size(), 0);
+  for (const std::uint32_t v : order) {
+    if (dynamic(v)) {
+      for (const std::uint32_t k : users.kernels[v]) align[k] = std::max<std::uint64_t>(align[k], variables[v].align);
+      continue;
+    }
+    std::uint64_t at = 0;
+    for (const std::uint32_t k : users.kernels[v]) at = std::max(at, end[k]);
+    at = round_up(at, variables[v].align);
+    if (variables[v].bytes > Limits::shared_bytes || at + variables[v].bytes > Limits::shared_bytes)
+      throw Error(ExitCode::bad_input, "ptx-limit", fmt::format("{}: shared variables need more than {} MiB", scope.source->name(), Limits::shared_bytes >> 20));
+    variables[v].shared_offset = static_cast<std::uint32_t>(at);
+    for (const std::uint32_t k : users.kernels[v]) end[k] = at + variables[v].bytes;
+  }
+  for (std::size_t k = 0; k < functions.size(); ++k)
+    if (align[k] != 0) end[k] = round_up(end[k], align[k]);
+  // Kernels that reach one function with dynamic shared memory must agree; repeat until nothing moves.
+  std::vector<std::uint32_t> joint;
+  for (std::uint32_t f = 0; f < functions.size(); ++f) {
+    if (functions[f].fn.is_entry) continue;
+    const auto& uses = functions[f].shared_uses;
+    if (std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return dynamic(use.variable); })) joint.push_back(f);
+  }
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const std::uint32_t f : joint) {
+      std::uint64_t most = 0;
+      for (const std::uint32_t k : users.by_function[f]) most = std::max(most, end[k]);
+      for (const std::uint32_t k : users.by_function[f])
+        if (end[k] != most) end[k] = most, moved = true;
+    }
+  }
+  for (std::uint32_t f = 0; f < functions.size(); ++f) {
+    Function& fn = functions[f].fn;
+    if (fn.is_entry) fn.shared_bytes = static_cast<std::uint32_t>(end[f]);
+    const std::uint32_t kernel = fn.is_entry ? f : users.by_function[f].empty() ? no_index : users.by_function[f].front();
+    for (const auto& use : functions[f].shared_uses) {
+      const std::uint64_t offset = dynamic(use.variable) ? (kernel == no_index ? 0 : end[kernel]) : variables[use.variable].shared_offset;
+      fn.constants[use.constant].value += offset;
+    }
+  }
+}
+
+void total_resources(std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations) {
+  std::uint64_t frame_align = 16;
+  for (const VirtualFunction& f : functions) frame_align = std::max<std::uint64_t>(frame_align, f.frame_align);
+  std::vector<std::uint32_t> values(functions.size(), 0);   // live values, callees included
+  for (const std::uint32_t i : graph.bottom_up) {
+    Function& fn = functions[i].fn;
+    const Allocation& a = allocations[i];
+    fn.frame_bytes = static_cast<std::uint32_t>(round_up(fn.frame_bytes, frame_align));
+    fn.total_reg_rows = fn.reg_rows;
+    fn.total_preds = fn.pred_count;
+    std::uint64_t frame = fn.frame_bytes;
+    values[i] = a.max_live;
+    for (const std::uint32_t c : graph.callees[i]) {
+      const Function& callee = functions[c].fn;
+      fn.max_call_depth = std::max(fn.max_call_depth, callee.max_call_depth + 1);
+      fn.total_reg_rows = std::max(fn.total_reg_rows, fn.reg_rows + callee.total_reg_rows);
+      fn.total_preds = std::max(fn.total_preds, fn.pred_count + callee.total_preds);
+      fn.barriers = std::max(fn.barriers, callee.barriers);
+      frame = std::max(frame, std::uint64_t{fn.frame_bytes} + callee.total_frame_bytes);
+    }
+    if (frame > Limits::local_bytes)
+      throw Error(ExitCode::bad_input, "ptx-limit", fmt::format("local memory of '{}' and the functions it calls needs more than the limit of {} bytes per thread", fn.name.substr(0, 64), Limits::local_bytes));
+    fn.total_frame_bytes = static_cast<std::uint32_t>(frame);
+    for (std::size_t s = 0; s < fn.call_sites.size(); ++s) {
+      const CallSite& site = fn.call_sites[s];
+      std::uint32_t callee = 0;
+      if (!site.indirect) callee = values[site.function];
+      for (const std::uint32_t c : site.candidates) callee = std::max(callee, values[c]);
+      values[i] = std::max(values[i], a.live_at_call[s] + callee);
+    }
+    fn.registers = values[i] + register_overhead;
+  }
+}
+
+}  // namespace simtlab::ptx

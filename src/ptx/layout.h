@@ -1,0 +1,34 @@
+// What concerns the functions of a module together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/decode.h"
+#include "ptx/liveness.h"
+
+namespace simtlab::ptx {
+
+struct CallGraph {
+  std::vector<std::vector<std::uint32_t>> callees;   // by function, indirect candidates included; empty lists where recursion was found
+  std::vector<std::uint32_t> bottom_up;              // callees before callers
+};
+
+// Bytes and relocations of initialised variables.
+void fill_initialisers(ModuleScope& scope, const std::vector<const AstVariable*>& origin, std::vector<VirtualFunction>& functions);
+
+// Finds the candidates of indirect calls and reports recursion as unsupported, with the cycle.
+CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of);
+
+// Offsets of shared variables. A variable has one offset in all kernels, because functions that several kernels call have one
+// code: variables are placed in order of the number of kernels that reach them (most first), then of declaration, each behind everything
+// placed before in any kernel that reaches it. With one kernel a module this is the order of declaration, without gaps but for
+// alignment. Dynamic shared memory (.extern arrays) begins where the static variables of the kernel end, rounded up to the
+// alignment of the arrays; kernels that share a function using such an array agree on the largest.
+void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph);
+
+// Totals along the deepest call chain, and the register estimate: a kernel needs what is live in it, or at a call what is
+// live across the call plus what the callee needs.
+void total_resources(std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations);
+
+}  // namespace simtlab::ptx

@@ -1,0 +1,123 @@
+// load_module: parse, decode every function, then what concerns them together: reachability, recursion, the layout of shared
+// memory, the resources of whole call chains.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ptx/cfg.h"
+#include "ptx/decode.h"
+#include "ptx/layout.h"
+#include "ptx/liveness.h"
+#include "ptx/module.h"
+
+namespace simtlab::ptx {
+namespace {
+
+Variable make_variable(const AstVariable& v, std::string name) {
+  Variable out;
+  out.name = std::move(name);
+  out.space = v.space == Space::tex ? Space::global : v.space;
+  out.type = v.type;
+  out.reference = v.space == Space::tex ? Type::texref : v.reference;
+  out.bytes = v.bytes;
+  out.align = v.align;
+  out.external = v.external;
+  out.managed = v.managed;
+  return out;
+}
+
+// Module variables, and those of functions under "function.variable".
+void collect_variables(ModuleScope& scope, std::vector<const AstVariable*>& origin) {
+  Module& m = *scope.module;
+  for (const AstVariable& v : scope.ast->variables) {
+    scope.variables.emplace(v.name, static_cast<std::uint32_t>(m.variables.size()));
+    m.variables.push_back(make_variable(v, std::string(v.name)));
+    origin.push_back(&v);
+  }
+  for (std::uint32_t f = 0; f < scope.ast->functions.size(); ++f) {
+    const AstFunction& fn = scope.ast->functions[f];
+    for (std::uint32_t i = 0; i < fn.variables.size(); ++i) {
+      const AstVariable& v = fn.variables[i];
+      if (v.space != Space::shared && v.space != Space::global && v.space != Space::constant) continue;
+      scope.promoted[{f, i}] = static_cast<std::uint32_t>(m.variables.size());
+      m.variables.push_back(make_variable(v, fmt::format("{}.{}", fn.name, v.name)));
+      m.variables.back().external = v.unsized;
+      origin.push_back(&v);
+    }
+  }
+}
+
+void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
+  for (std::uint32_t f = 0; f < scope.ast->functions.size(); ++f) {
+    const AstFunction& fn = scope.ast->functions[f];
+    if (!fn.has_body) continue;
+    scope.functions.emplace(fn.name, static_cast<std::uint32_t>(scope.module->functions.size()));
+    Function named;
+    named.name = fn.name;
+    scope.module->functions.push_back(std::move(named));
+    ast_of.push_back(f);
+  }
+  for (const auto& [alias, target] : scope.ast->aliases)
+    if (const auto f = scope.functions.find(target); f != scope.functions.end()) scope.functions.emplace(alias, f->second);
+}
+
+}  // namespace
+
+const Function* Module::find_function(std::string_view name) const {
+  for (const Function& f : functions)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+const Variable* Module::find_variable(std::string_view name) const {
+  for (const Variable& v : variables)
+    if (v.name == name) return &v;
+  return nullptr;
+}
+
+std::shared_ptr<const Module> load_module(std::string name, std::string text, const LoadOptions& options) {
+  const Source source(std::move(name), std::move(text));
+  AstModule ast = parse(source);
+  auto module = std::make_shared<Module>();
+  module->name = source.name();
+  module->version = ast.version;
+  module->target = ast.target;
+  module->address_size = ast.address_size;
+  module->files = std::move(ast.files);
+  module->text = source.share();
+
+  ModuleScope scope;
+  scope.source = &source;
+  scope.ast = &ast;
+  scope.module = module.get();
+  scope.unsupported = std::move(ast.unsupported);
+  std::vector<const AstVariable*> origin;
+  std::vector<std::uint32_t> ast_of;
+  collect_variables(scope, origin);
+  collect_functions(scope, ast_of);
+  std::vector<VirtualFunction> functions;
+  functions.reserve(ast_of.size());
+  for (const std::uint32_t f : ast_of) functions.push_back(decode_function(scope, f));
+  fill_initialisers(scope, origin, functions);
+  CallGraph graph = build_call_graph(scope, functions, ast_of);
+  if (options.reject_unsupported && !scope.unsupported.empty()) {
+    std::stable_sort(scope.unsupported.begin(), scope.unsupported.end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return a.pos.line != b.pos.line ? a.pos.line < b.pos.line : a.pos.column < b.pos.column;
+    });
+    throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(scope.unsupported));
+  }
+  lay_out_shared(scope, functions, graph);
+  std::vector<Allocation> allocations;
+  for (VirtualFunction& f : functions) {
+    const Cfg cfg = build_cfg(f.fn);
+    set_reconvergence(f.fn, cfg);
+    allocations.push_back(allocate(f.fn, cfg, f.registers));
+    apply(f.fn, allocations.back());
+    std::vector<Type>().swap(f.registers);
+  }
+  total_resources(functions, graph, allocations);
+  for (std::size_t i = 0; i < functions.size(); ++i) module->functions[i] = std::move(functions[i].fn);
+  return module;
+}
+
+}  // namespace simtlab::ptx

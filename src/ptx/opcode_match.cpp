@@ -1,0 +1,422 @@
+// Fits opcode texts to the table of opcodes.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "ptx/opcodes.h"
+
+namespace simtlab::ptx {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+Words split(std::string_view s, char separator) {
+  Words out;
+  while (!s.empty()) {
+    const std::size_t at = s.find(separator);
+    if (at != 0) out.push_back(s.substr(0, at));
+    if (at == std::string_view::npos) break;
+    s.remove_prefix(at + 1);
+  }
+  return out;
+}
+
+struct Macro {
+  std::string_view name, words;
+  bool optional = false, repeats = false;
+};
+constexpr Macro macros[] = {
+    {"INT", "u16|u32|u64|s16|s32|s64"},
+    {"CARRY", "u32|s32|b32|u64|s64|b64"},
+    {"RND", "rn|rz|rm|rp"},
+    {"CMP", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan"},
+    {"BOOL", "and|or|xor"},
+    {"SETD", "u16|s16|u32|s32|f16|bf16|f16x2|bf16x2|f32"},
+    {"ANY", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f16|f16x2|bf16|bf16x2|f32|f64"},
+    {"CVT", "u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64"},
+    {"CVTA", "global|shared|local|const|param|shared::cta|shared::cluster|param::entry"},
+    {"MEM", "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f16x2|bf16x2|f32|f64"},
+    {"TESTP", "finite|infinite|number|notanumber|normal|subnormal"},
+    {"ORDER", "weak|volatile|relaxed|acquire|release|acq_rel|mmio", true, true},
+    {"SCOPE", "cta|cluster|gpu|sys", true},
+    {"FSCOPE", "cta|cluster|gpu|sys"},
+    {"SPACE", "global|shared|local|param|const|shared::cta|shared::cluster|param::entry|param::func", true},
+    {"ASPACE", "global|shared|shared::cta|shared::cluster", true},
+    {"CACHE", "ca|cg|cs|lu|cv|wb|wt|nc", true, true},
+    {"HINTS", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate|L2::evict_last|L2::evict_first|"
+              "L2::evict_normal|L2::cache_hint|L2::64B|L2::128B|L2::256B", true, true},
+    {"EVICT", "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"},
+    {"VECTOR", "v2|v4|v8", true},
+    {"V32", "u32|s32"},
+    {"VOP", "add|min|max"},
+};
+
+constexpr std::pair<std::string_view, Type> type_words[] = {
+    {"b8", Type::b8}, {"b16", Type::b16}, {"b32", Type::b32}, {"b64", Type::b64}, {"u8", Type::u8}, {"u16", Type::u16},
+    {"u32", Type::u32}, {"u64", Type::u64}, {"s8", Type::s8}, {"s16", Type::s16}, {"s32", Type::s32}, {"s64", Type::s64},
+    {"f16", Type::f16}, {"f16x2", Type::f16x2}, {"bf16", Type::bf16}, {"bf16x2", Type::bf16x2}, {"tf32", Type::tf32},
+    {"f32", Type::f32}, {"f64", Type::f64}, {"u16x2", Type::u16x2}, {"s16x2", Type::s16x2}, {"pred", Type::pred},
+};
+Type type_of(std::string_view word) {
+  for (const auto& [name, type] : type_words)
+    if (name == word) return type;
+  return Type::none;
+}
+
+struct Group {
+  std::string_view macro;     // name of the macro or prefix, or empty
+  Words words;
+  bool optional = false, repeats = false, rest = false, types = false;
+};
+
+struct Compiled {
+  const Form* form = nullptr;
+  std::vector<Group> groups;
+  std::vector<OperandSpec> operands;
+  bool any_order = false;
+};
+
+Group compile_group(std::string_view text) {
+  Group g;
+  if (text == "*") {
+    g.rest = true;
+    return g;
+  }
+  if (text.front() == '?') {
+    g.optional = true;
+    text.remove_prefix(1);
+  }
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos && text.substr(0, colon) == "OP") {
+    g.macro = "OP";
+    text.remove_prefix(colon + 1);
+  }
+  for (const std::string_view word : split(text, '|')) {
+    const Macro* macro = nullptr;
+    for (const Macro& m : macros)
+      if (m.name == word) macro = &m;
+    if (macro == nullptr) {
+      g.words.push_back(word);
+      continue;
+    }
+    if (g.macro.empty()) g.macro = macro->name;
+    g.optional = g.optional || macro->optional;
+    g.repeats = macro->repeats;
+    for (const std::string_view w : split(macro->words, '|')) g.words.push_back(w);
+  }
+  g.types = type_of(g.words.front()) != Type::none;
+  return g;
+}
+
+OperandSpec compile_operand(std::string_view text) {
+  using What = OperandSpec::What;
+  OperandSpec spec;
+  if (text.front() == '=') spec.result = true, text.remove_prefix(1);
+  if (text.front() == '?') spec.optional = true, text.remove_prefix(1);
+  if (text.back() == '~') spec.relaxed = true, text.remove_suffix(1);
+  if (text.ends_with("|p") && text != "p|p") {
+    spec.what = What::value_pred;
+    text.remove_suffix(2);
+  } else if (text == "p|q") {
+    spec.what = What::pred_pair;
+    return spec;
+  }
+  const bool pair = spec.what == What::value_pred;
+  if (text == "T") spec.what = pair ? What::value_pred : What::type;
+  else if (text == "S") spec.what = What::stype;
+  else if (text == "W") spec.what = What::wide;
+  else if (text == "p") spec.what = What::pred;
+  else if (text == "A") spec.what = What::address;
+  else if (text == "#") spec.what = What::constant;
+  else {
+    spec.fixed = type_of(text);
+    if (!pair) spec.what = What::fixed;
+  }
+  return spec;
+}
+
+using Index = std::map<std::string_view, std::vector<Compiled>>;
+
+// The table in the form that matching wants; made once, never changed.
+const Index& compiled() {
+  static const Index index = [] {
+    Index out;
+    for (const Form& form : opcode_table()) {
+      Compiled c;
+      c.form = &form;
+      for (const std::string_view group : split(form.modifiers, ' ')) c.groups.push_back(compile_group(group));
+      if (!form.operands.starts_with('<'))
+        for (const std::string_view operand : split(form.operands, ' ')) c.operands.push_back(compile_operand(operand));
+      c.any_order = form.op == Op::ld || form.op == Op::st || form.op == Op::ldu || form.op == Op::atom || form.op == Op::red;
+      out[form.base].push_back(std::move(c));
+    }
+    return out;
+  }();
+  return index;
+}
+
+struct Chosen {
+  const Group* group;
+  std::string_view word;
+};
+
+bool has_word(const Group& g, std::string_view word) { return std::find(g.words.begin(), g.words.end(), word) != g.words.end(); }
+
+bool match_ordered(const std::vector<Group>& groups, std::size_t g, const Words& words, std::size_t w, std::vector<Chosen>& chosen) {
+  if (g == groups.size()) return w == words.size();
+  const Group& group = groups[g];
+  if (group.rest) return true;
+  if (w < words.size() && has_word(group, words[w])) {
+    chosen.push_back({&group, words[w]});
+    if (match_ordered(groups, group.repeats ? g : g + 1, words, w + 1, chosen)) return true;
+    chosen.pop_back();
+  }
+  return group.optional && match_ordered(groups, g + 1, words, w, chosen);
+}
+
+// Memory instructions: compilers and people write their modifiers in several orders ('atom.add.release.gpu.u32').
+bool match_any_order(const std::vector<Group>& groups, const Words& words, std::vector<Chosen>& chosen) {
+  std::vector<bool> used(groups.size(), false);
+  for (const std::string_view word : words) {
+    bool found = false;
+    for (std::size_t g = 0; g < groups.size() && !found; ++g) {
+      if ((used[g] && !groups[g].repeats) || !has_word(groups[g], word)) continue;
+      used[g] = found = true;
+      chosen.push_back({&groups[g], word});
+    }
+    if (!found) return false;
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (!used[g] && !groups[g].optional) return false;
+  return true;
+}
+
+template <class E>
+struct Named {
+  std::string_view word;
+  E value;
+};
+template <class E, std::size_t N>
+bool set_from(E& out, const Named<E> (&table)[N], std::string_view word) {
+  for (const Named<E>& entry : table)
+    if (entry.word == word) {
+      out = entry.value;
+      return true;
+    }
+  return false;
+}
+
+constexpr Named<Rounding> roundings[] = {{"rn", Rounding::rn}, {"rz", Rounding::rz}, {"rm", Rounding::rm}, {"rp", Rounding::rp}, {"rna", Rounding::rna},
+                                         {"rni", Rounding::rni}, {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}};
+constexpr Named<Compare> compares[] = {{"eq", Compare::eq}, {"ne", Compare::ne}, {"lt", Compare::lt}, {"le", Compare::le}, {"gt", Compare::gt},
+                                       {"ge", Compare::ge}, {"lo", Compare::lo}, {"ls", Compare::ls}, {"hi", Compare::hi}, {"hs", Compare::hs},
+                                       {"equ", Compare::equ}, {"neu", Compare::neu}, {"ltu", Compare::ltu}, {"leu", Compare::leu},
+                                       {"gtu", Compare::gtu}, {"geu", Compare::geu}, {"num", Compare::num}, {"nan", Compare::nan}};
+constexpr Named<BoolOp> bools[] = {{"and", BoolOp::and_}, {"or", BoolOp::or_}, {"xor", BoolOp::xor_}};
+constexpr Named<MulMode> muls[] = {{"lo", MulMode::lo}, {"hi", MulMode::hi}, {"wide", MulMode::wide}};
+constexpr Named<AtomOp> atoms[] = {{"add", AtomOp::add}, {"min", AtomOp::min}, {"max", AtomOp::max}, {"inc", AtomOp::inc}, {"dec", AtomOp::dec},
+                                   {"and", AtomOp::and_}, {"or", AtomOp::or_}, {"xor", AtomOp::xor_}, {"exch", AtomOp::exch}, {"cas", AtomOp::cas}};
+constexpr Named<ShflMode> shuffles[] = {{"up", ShflMode::up}, {"down", ShflMode::down}, {"bfly", ShflMode::bfly}, {"idx", ShflMode::idx}};
+constexpr Named<VoteMode> votes[] = {{"all", VoteMode::all}, {"any", VoteMode::any}, {"uni", VoteMode::uni}, {"ballot", VoteMode::ballot}};
+constexpr Named<CacheOp> caches[] = {{"ca", CacheOp::ca}, {"cg", CacheOp::cg}, {"cs", CacheOp::cs}, {"lu", CacheOp::lu},
+                                     {"cv", CacheOp::cv}, {"wb", CacheOp::wb}, {"wt", CacheOp::wt}, {"nc", CacheOp::nc}};
+constexpr Named<Scope> scopes[] = {{"cta", Scope::cta}, {"cluster", Scope::cluster}, {"gpu", Scope::gpu}, {"gl", Scope::gpu}, {"sys", Scope::sys}};
+constexpr Named<MemOrder> orders[] = {{"weak", MemOrder::weak}, {"volatile", MemOrder::volatile_}, {"relaxed", MemOrder::relaxed}, {"acquire", MemOrder::acquire},
+                                      {"release", MemOrder::release}, {"acq_rel", MemOrder::acq_rel}, {"sc", MemOrder::sc}, {"mmio", MemOrder::mmio}};
+constexpr Named<Space> spaces[] = {{"global", Space::global}, {"shared", Space::shared}, {"local", Space::local}, {"param", Space::param}, {"const", Space::constant},
+                                   {"shared::cta", Space::shared}, {"shared::cluster", Space::shared}, {"param::entry", Space::param}, {"param::func", Space::param}};
+constexpr Named<PrmtMode> prmts[] = {{"f4e", PrmtMode::f4e}, {"b4e", PrmtMode::b4e}, {"rc8", PrmtMode::rc8}, {"ecl", PrmtMode::ecl}, {"ecr", PrmtMode::ecr}, {"rc16", PrmtMode::rc16}};
+constexpr Named<Geometry> geometries[] = {{"1d", Geometry::d1}, {"2d", Geometry::d2}, {"3d", Geometry::d3}, {"a1d", Geometry::a1d}, {"a2d", Geometry::a2d}};
+constexpr Named<bool Mods::*> flags[] = {{"ftz", &Mods::ftz}, {"sat", &Mods::sat}, {"approx", &Mods::approx}, {"full", &Mods::full}, {"relu", &Mods::relu},
+                                         {"NaN", &Mods::nan}, {"xorsign", &Mods::xorsign}, {"abs", &Mods::abs}, {"uni", &Mods::uni}, {"to", &Mods::to},
+                                         {"cc", &Mods::cc_out}, {"shiftamt", &Mods::shift_amount}, {"wrap", &Mods::wrap}, {"aligned", &Mods::aligned}, {"wait_all", &Mods::wait_all}};
+constexpr Named<std::uint8_t> tests[] = {{"finite", 0}, {"infinite", 1}, {"number", 2}, {"notanumber", 3}, {"normal", 4}, {"subnormal", 5}};
+constexpr Named<std::uint8_t> vectors[] = {{"v2", 2}, {"v4", 4}, {"v8", 8}};
+
+// .nc may stand beside a cache operator; it is what matters to a model of the caches.
+void set_cache(Mods& mods, std::string_view word) {
+  if (mods.cache != CacheOp::nc) set_from(mods.cache, caches, word);
+}
+
+void set_bar(Mods& mods, std::string_view word) {
+  if (word == "sync") mods.bar = BarMode::sync;
+  else if (word == "arrive") mods.bar = BarMode::arrive;
+  else if (word == "wait") mods.bar = BarMode::sync;
+  else if (word == "popc") mods.bar = BarMode::red_popc;
+  else if (word == "and") mods.bar = BarMode::red_and;
+  else if (word == "or") mods.bar = BarMode::red_or;
+  else if (word == "aligned") mods.aligned = true;
+}
+
+bool is_video(Op op) { return op >= Op::vadd && op <= Op::vset4; }
+
+void apply_video(Mods& mods, std::string_view word) {
+  if (word == "sat") mods.sat = true;
+  else if (word == "wrap") mods.wrap = true;
+  else if (word == "add") mods.atom = AtomOp::add;
+  else if (word == "min") mods.atom = AtomOp::min;
+  else if (word == "max") mods.atom = AtomOp::max;
+  else if (word == "shr7") mods.src_type_hi |= 2;
+  else if (word == "shr15") mods.src_type_hi |= 4;
+  else if (word == "po") mods.src_type_hi |= 64;
+}
+
+// A word whose meaning depends on the operation.
+bool apply_by_op(Match& m, std::string_view word) {
+  Mods& mods = m.mods;
+  switch (m.op) {
+    case Op::bar: case Op::barrier_cluster: set_bar(mods, word); return true;
+    case Op::shfl: return set_from(mods.shfl, shuffles, word);
+    case Op::vote: return set_from(mods.vote, votes, word);
+    case Op::match: mods.all = mods.all || word == "all"; return true;
+    case Op::redux: return set_from(mods.atom, atoms, word);
+    case Op::prmt: return set_from(mods.prmt, prmts, word);
+    case Op::tex: return set_from(mods.geometry, geometries, word) || set_from(mods.vector, vectors, word);
+    case Op::lop3: return set_from(mods.bool_op, bools, word);
+    case Op::shf: if (word == "l") mods.left = true; break;
+    case Op::cp_async: if (word == "ca" || word == "cg") { set_cache(mods, word); return true; } break;
+    case Op::dp2a: if (word == "hi") mods.src_type_hi = 1; break;
+    case Op::membar: case Op::fence:
+      if (word == "proxy" || word == "mbarrier_init") mods.scope = Scope::sys;
+      if (word == "sc" || word == "acquire" || word == "release" || word == "acq_rel") return set_from(mods.order, orders, word);
+      return set_from(mods.scope, scopes, word);
+    case Op::testp: return set_from(mods.testp, tests, word);
+    default: break;
+  }
+  return false;
+}
+
+void apply_word(Match& m, const Group& group, std::string_view word, unsigned& types) {
+  Mods& mods = m.mods;
+  if (group.types) {
+    const Type type = type_of(word);
+    if (types == 0) m.type = type;
+    else if (types == 1) m.stype = type;
+    else if (is_signed(type)) mods.src_type_hi |= 1;  // third type: b of video instructions
+    ++types;
+    return;
+  }
+  if (group.macro == "CMP") return void(set_from(mods.compare, compares, word));
+  if (group.macro == "BOOL") return void(set_from(mods.bool_op, bools, word));
+  if (group.macro == "OP") return void(set_from(mods.atom, atoms, word));
+  if (group.macro == "ORDER") return void(set_from(mods.order, orders, word));
+  if (group.macro == "SCOPE") return void(set_from(mods.scope, scopes, word));
+  if (group.macro == "SPACE" || group.macro == "ASPACE" || group.macro == "CVTA") return void(set_from(mods.space, spaces, word));
+  if (group.macro == "CACHE") return set_cache(mods, word);
+  if (group.macro == "VECTOR") return void(set_from(mods.vector, vectors, word));
+  if (group.macro == "HINTS" || group.macro == "EVICT") {
+    m.cache_policy = m.cache_policy || word == "L2::cache_hint";
+    return;
+  }
+  if (is_video(m.op)) return apply_video(mods, word);
+  if (apply_by_op(m, word)) return;
+  if (set_from(mods.rounding, roundings, word) || set_from(mods.mul, muls, word)) return;
+  if (m.op == Op::prefetch || m.op == Op::ldu || m.op == Op::cp_async) set_from(mods.space, spaces, word);
+  bool Mods::*flag = nullptr;
+  if (set_from(flag, flags, word)) mods.*flag = true;
+}
+
+OpClass float_class(Type type, OpClass f32, OpClass f64) { return size_of(type) == 8 ? f64 : f32; }
+
+Match make_match(const Compiled& c, const std::vector<Chosen>& chosen) {
+  Match m;
+  m.form = c.form;
+  m.op = c.form->op;
+  m.operands = &c.operands;
+  if (c.form->operands.starts_with('<')) m.family = c.form->operands.substr(1, c.form->operands.size() - 2);
+  unsigned types = 0;
+  for (const Chosen& choice : chosen) apply_word(m, *choice.group, choice.word, types);
+  m.mods.cc_in = m.op == Op::addc || m.op == Op::subc || m.op == Op::madc;
+  if (m.op == Op::bar) m.mods.aligned = m.mods.aligned || c.form->base == "bar";
+  if (m.op == Op::prefetch || m.op == Op::prefetchu) m.type = Type::b8;
+  m.op_class = class_of(c.form->rule, m.type, m.stype, m.mods);
+  if (m.op == Op::set) m.op_class = class_of(c.form->rule, m.stype, m.stype, m.mods);
+  return m;
+}
+
+std::string modifier_problem(const std::vector<Compiled>& forms, const Words& words) {
+  for (const std::string_view word : words) {
+    bool known = false;
+    for (const Compiled& c : forms)
+      for (const Group& g : c.groups) known = known || has_word(g, word);
+    if (!known) return fmt::format("'.{}' is not a modifier that simtlab knows for this instruction", word.substr(0, 64));
+  }
+  return "simtlab does not know this combination or order of modifiers";
+}
+
+}  // namespace
+
+OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods) {
+  switch (rule) {
+    case ClassRule::int_alu: return OpClass::int_alu;
+    case ClassRule::int_mul: return OpClass::int_mul;
+    case ClassRule::int_div: return OpClass::int_div;
+    case ClassRule::bit: return OpClass::bit;
+    case ClassRule::by_type:
+      if (!is_float(type)) return OpClass::int_alu;
+      if (type == Type::f64) return OpClass::fp64;
+      return type == Type::f32 ? OpClass::fp32 : OpClass::fp16;
+    case ClassRule::float_div:
+      if (mods.approx || mods.full) return OpClass::sfu;
+      return float_class(type, OpClass::fp32_div, OpClass::fp64_div);
+    case ClassRule::float_sqrt:
+      if (mods.approx && type != Type::f64) return OpClass::sfu;
+      return float_class(type, OpClass::fp32_sqrt, OpClass::fp64_sqrt);
+    case ClassRule::sfu: return OpClass::sfu;
+    case ClassRule::convert: return size_of(type) == 8 || size_of(stype) == 8 ? OpClass::convert64 : OpClass::convert;
+    case ClassRule::shuffle: return OpClass::shuffle;
+    case ClassRule::vote: return OpClass::vote;
+    case ClassRule::control: return OpClass::control;
+    case ClassRule::barrier: return OpClass::barrier;
+    case ClassRule::fence: return OpClass::fence;
+    case ClassRule::load:
+      if (mods.space == Space::shared) return OpClass::shared;
+      return mods.space == Space::constant || mods.space == Space::param ? OpClass::constant : OpClass::load;
+    case ClassRule::store: return mods.space == Space::shared ? OpClass::shared : OpClass::store;
+    case ClassRule::atomic: return mods.space == Space::shared ? OpClass::shared_atomic : OpClass::atomic;
+    case ClassRule::texture: return OpClass::texture;
+    case ClassRule::async_copy: return OpClass::async_copy;
+  }
+  return OpClass::int_alu;
+}
+
+const OpcodeMatcher::Result& OpcodeMatcher::find(std::string_view opcode) {
+  const auto [it, fresh] = seen_.try_emplace(opcode);
+  Result& result = it->second;
+  if (!fresh) return result;
+  Words words = split(opcode, '.');
+  const std::string_view base = words.front();
+  words.erase(words.begin());
+  const std::string shown(opcode.substr(0, 80));
+  const auto found = compiled().find(base);
+  if (found == compiled().end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, forms] : compiled()) known.emplace_back(name);
+    const std::string nearest = base.size() <= 32 ? nearest_name(std::string(base), known) : std::string{};
+    result.problem = fmt::format("unknown instruction '{}'", shown);
+    if (!nearest.empty()) result.hint = fmt::format("did you mean '{}'? 'simtlab list ptx' shows what is supported", nearest);
+    else result.hint = "'simtlab list ptx' shows what is supported";
+    return result;
+  }
+  if (words.size() <= 24) {
+    for (const Compiled& c : found->second) {
+      std::vector<Chosen> chosen;
+      if (!(c.any_order ? match_any_order(c.groups, words, chosen) : match_ordered(c.groups, 0, words, 0, chosen))) continue;
+      if (c.form->refused) {
+        result.problem = fmt::format("instruction '{}' is not supported", shown);
+        result.hint = std::string(c.form->note);
+      } else {
+        result.match = make_match(c, chosen);
+      }
+      return result;
+    }
+  }
+  result.problem = fmt::format("instruction '{}' is not supported", shown);
+  result.hint = modifier_problem(found->second, words) + "; 'simtlab list ptx' shows what is supported";
+  return result;
+}
+
+}  // namespace simtlab::ptx

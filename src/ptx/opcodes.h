@@ -1,0 +1,76 @@
+// The one table of PTX instructions: what may follow a base opcode, which operands it takes, how it is classed for
+// timing, whether simtlab executes it. Decode, `simtlab list ptx` and the tests read it.
+//
+// A form is   base opcode | modifiers | operands.
+// Modifiers are groups separated by blanks, in order: "a|b" one of, "?a" optional, UPPER CASE a macro of
+// opcodes.cpp. The first group of type names sets Inst::type, the second Inst::stype.
+// Operands are separated by blanks, in order, "=" marks results:
+//   T the type, S the source type, W twice as wide as the type, u32 etc. that type, p a predicate, p|q a pair whose second
+//   half may be left out, A an address, # an integer constant, ? may be left out, ~ the register may be wider than the type.
+//   Names in < > are families with rules of their own in decode.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/op.h"
+#include "ptx/inst.h"
+
+namespace simtlab::ptx {
+
+// How the class of an instruction follows from its types and modifiers.
+enum class ClassRule : std::uint8_t {
+  int_alu, int_mul, int_div, bit,
+  by_type,     // int_alu, fp16, fp32 or fp64 by the operand type
+  float_div, float_sqrt, sfu, convert, shuffle, vote, control, barrier, fence, load, store, atomic, texture, async_copy,
+};
+
+struct Form {
+  std::string_view base, modifiers, operands;
+  Op op = Op::nop;
+  ClassRule rule = ClassRule::int_alu;
+  bool refused = false;
+  std::string_view note;      // refused: why; supported: remark for the coverage table; may be empty
+};
+std::span<const Form> opcode_table();
+
+// What an operand of a signature is.
+struct OperandSpec {
+  enum class What : std::uint8_t { type, stype, wide, fixed, pred, pred_pair, value_pred, address, constant } what = What::type;
+  Type fixed = Type::none;
+  bool result = false, optional = false, relaxed = false;
+};
+
+// An opcode text that fits a form.
+struct Match {
+  const Form* form = nullptr;
+  Op op = Op::nop;
+  OpClass op_class = OpClass::int_alu;
+  Type type = Type::none, stype = Type::none;
+  Mods mods;
+  bool cache_policy = false;               // .L2::cache_hint: one more operand at the end
+  std::string_view family;                 // "<ld>" without brackets, or empty: `operands` rules
+  const std::vector<OperandSpec>* operands = nullptr;
+};
+
+// Looks opcode texts up; remembers what it has seen. One a decode.
+class OpcodeMatcher {
+ public:
+  struct Result {
+    std::optional<Match> match;            // supported
+    std::string problem, hint;             // otherwise: why not
+  };
+  const Result& find(std::string_view opcode);
+
+ private:
+  std::unordered_map<std::string_view, Result> seen_;
+};
+
+OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods);
+
+}  // namespace simtlab::ptx

@@ -1,0 +1,19 @@
+// Names of special registers.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "ptx/types.h"
+
+namespace simtlab::ptx {
+
+// Special register by name without the %: "laneid", "clock64". Not the vectors: see find_special_vector.
+std::optional<Special> find_special(std::string_view name);
+// The .x component of a vector special register: "tid".
+std::optional<Special> find_special_vector(std::string_view name);
+// Width: 4 or 8 bytes, 0 for predicates (%is_explicit_cluster).
+unsigned size_of(Special special);
+std::string_view name_of(Special special);   // "tid.x"
+
+}  // namespace simtlab::ptx

@@ -1,0 +1,49 @@
+// The shell around every API function: lock, sticky errors, exceptions to codes, cudaGetLastError.
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "runtime/process.h"
+#include "runtime/runtime.h"
+
+namespace simtlab::runtime {
+
+inline CudaError note(CudaError code) {
+  // "Not ready" is an answer, not an error that is remembered.
+  if (code != success && code != error_not_ready) thread_state().last = code;
+  return code;
+}
+
+template <typename Body>
+CudaError guarded(Runtime& runtime, Body&& body) {
+  try {
+    return body(runtime);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::interrupted) stop_interrupted(runtime);
+    return runtime.report(error);
+  } catch (const std::bad_alloc&) {
+    return error_memory_allocation;
+  } catch (const std::exception& error) {
+    return runtime.report_internal(error.what());
+  }
+}
+
+// body: CudaError(Runtime&), run under the lock. After a fault of a kernel every call returns that fault.
+template <typename Body>
+CudaError call(Body&& body) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  if (runtime.sticky() != success) return note(runtime.sticky());
+  return note(guarded(runtime, body));
+}
+
+// The same for calls that work without a healthy context (queries of versions and errors, clean-up).
+template <typename Body>
+CudaError call_always(Body&& body) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  return note(guarded(runtime, body));
+}
+
+}  // namespace simtlab::runtime

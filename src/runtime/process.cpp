@@ -1,0 +1,170 @@
+#include "runtime/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "result/json.h"
+#include "runtime/runtime.h"
+
+namespace simtlab::runtime {
+namespace {
+
+constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGALRM};
+constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr char stop = 's', crash = 'c';
+
+volatile bool interrupted = false;
+int to_watcher = -1, from_watcher = -1;  // write end, read end
+pid_t owner = 0;
+bool watching = false;
+std::string written_as;
+
+void on_stop(int) {
+  interrupted = true;
+  const int saved = errno;
+  [[maybe_unused]] const ssize_t n = write(to_watcher, &stop, 1);
+  errno = saved;
+}
+
+// Lets the watcher write the result, then dies of the signal as it would have.
+void on_crash(int signal_number) {
+  signal(signal_number, SIG_DFL);
+  if (getpid() == owner && write(to_watcher, &crash, 1) == 1) {
+    pollfd done{from_watcher, POLLIN, 0};
+    poll(&done, 1, 5000);
+  }
+  raise(signal_number);
+}
+
+void install(int signal_number, void (*handler)(int)) {
+  struct sigaction now {};
+  if (sigaction(signal_number, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  struct sigaction ours {};
+  ours.sa_handler = handler;
+  ours.sa_flags = SA_RESTART;
+  sigaction(signal_number, &ours, nullptr);
+}
+
+// The lock may be held by a thread that crashed, or by a launch that is about to see the flag.
+bool lock_soon(Runtime& runtime, int milliseconds) {
+  for (int waited = 0; waited < milliseconds; waited += 5) {
+    if (runtime.mutex.try_lock()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+void watch(Runtime& runtime, int requests, int answers, double limit_s) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    int wait_ms = -1;
+    if (limit_s > 0) {
+      const double left =
+          limit_s - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      wait_ms = left > 0 ? static_cast<int>(std::min(left * 1000 + 1, 1e9)) : 0;
+    }
+    pollfd request{requests, POLLIN, 0};
+    const int ready = poll(&request, 1, wait_ms);
+    if (ready < 0) continue;
+    char what = stop;
+    if (ready > 0 && read(requests, &what, 1) != 1) return;
+    if (what == crash) {
+      const bool locked = lock_soon(runtime, 1000);
+      write_result(runtime);
+      if (locked) runtime.mutex.unlock();
+      [[maybe_unused]] const ssize_t n = write(answers, &crash, 1);
+      return;
+    }
+    // A launch in progress sees the flag and ends the process itself; otherwise it is done here.
+    interrupted = true;
+    const bool locked = lock_soon(runtime, 20000);
+    runtime.mark_interrupted();
+    write_result(runtime);
+    if (locked) runtime.mutex.unlock();
+    std::fflush(stdout);
+    _exit(static_cast<int>(ExitCode::interrupted));
+  }
+}
+
+void write_or_throw(Runtime& runtime, const char* path) {
+  std::optional<result::Result> result = runtime.result();
+  if (!result) return;
+  if (written_as.empty()) {
+    written_as = result::write_result_file(path, *result);
+    return;
+  }
+  const std::string next = written_as + ".next";
+  {
+    std::ofstream out(next, std::ios::binary);
+    out << result::to_json(*result);
+    if (!out) throw Error(ExitCode::failure, "write-failed", "cannot write " + next);
+  }
+  std::filesystem::rename(next, written_as);
+}
+
+struct AtEnd {
+  ~AtEnd() {
+    if (getpid() != owner) return;  // a forked child has nothing to say
+    Runtime& runtime = Runtime::get();
+    const bool locked = lock_soon(runtime, 1000);
+    write_result(runtime);
+    if (locked) runtime.mutex.unlock();
+  }
+};
+
+}  // namespace
+
+const volatile bool* interrupt_flag() {
+  return &interrupted;
+}
+
+void watch_process(Runtime& runtime) {
+  if (watching) return;
+  watching = true;
+  owner = getpid();
+  static const AtEnd at_end;
+  if (std::getenv("SIMTLAB_RESULT") == nullptr && runtime.config().max_time_s <= 0) return;
+  int requests[2], answers[2];
+  if (pipe2(requests, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) return;
+  to_watcher = requests[1];
+  from_watcher = answers[0];
+  // The watcher takes no signals: handlers run in the program's own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread(watch, std::ref(runtime), requests[0], answers[1], runtime.config().max_time_s).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  for (const int s : stop_signals) install(s, on_stop);
+  for (const int s : crash_signals) install(s, on_crash);
+}
+
+void write_result(Runtime& runtime) {
+  const char* path = std::getenv("SIMTLAB_RESULT");
+  if (path == nullptr || *path == '\0') return;
+  try {
+    write_or_throw(runtime, path);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "simtlab: %s", error.format().c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "simtlab: error: cannot write the result: %s\n", error.what());
+  }
+}
+
+void stop_interrupted(Runtime& runtime) {
+  runtime.mark_interrupted();
+  write_result(runtime);
+  std::fflush(stdout);
+  _exit(static_cast<int>(ExitCode::interrupted));
+}
+
+}  // namespace simtlab::runtime

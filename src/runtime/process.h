@@ -1,0 +1,23 @@
+// The library inside somebody else's process: result file, signals, time limit.
+//
+// The result (SIMTLAB_RESULT) is written when the process ends. SIGINT, SIGTERM and SIGALRM stop the run: the
+// launch in progress ends at its next check, a partial result is written and the process exits with status
+// 130. A crash of the host program (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) writes what there is and then
+// takes its normal course. Handlers are only installed where the program has none, and only if a result is
+// wanted. A program that ends by _exit() writes nothing.
+#pragma once
+
+namespace simtlab::runtime {
+
+class Runtime;
+
+// Flag that launches look at.
+const volatile bool* interrupt_flag();
+// Called once, when the GPU is made (under the lock).
+void watch_process(Runtime& runtime);
+// Writes the result now (again: replaces what this process wrote). Never throws; says on stderr if it can't.
+void write_result(Runtime& runtime);
+// A launch was stopped by the flag: partial result, exit 130.
+[[noreturn]] void stop_interrupted(Runtime& runtime);
+
+}  // namespace simtlab::runtime
