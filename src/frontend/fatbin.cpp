@@ -231,8 +231,9 @@ const FatbinEntry& pick_ptx(const std::vector<FatbinEntry>& entries, unsigned cc
   if (best != nullptr) return *best;
   if (lowest != nullptr) return *lowest;
   if (machine_code.empty())
-    throw Error(ExitCode::unsupported, "no-ptx", fmt::format("{}: the fat binary is empty", name),
-                "build the program with PTX: nvcc -gencode arch=compute_75,code=compute_75");
+    throw Error(ExitCode::unsupported, "no-ptx", fmt::format("{}: the fat binary holds no PTX", name),
+                "rebuild without -rdc=true (simtlab does not link device code) and with PTX: nvcc -gencode "
+                "arch=compute_75,code=compute_75");
   throw Error(ExitCode::unsupported, "no-ptx",
               fmt::format("{}: holds machine code only ({}), no PTX", name, machine_code),
               fmt::format("rebuild with -gencode arch=compute_{0},code=compute_{0}", wanted));

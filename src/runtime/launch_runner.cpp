@@ -1,0 +1,346 @@
+#include "runtime/launch_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/files.h"
+#include "base/rng.h"
+#include "frontend/launch_values.h"
+
+namespace simtlab::runtime {
+namespace {
+
+using frontend::Contents;
+using frontend::ElementType;
+using frontend::LaunchArg;
+using frontend::LaunchSpec;
+using frontend::Number;
+
+constexpr std::size_t shown_differences = 5;
+constexpr std::uint64_t local_alignment = 16;
+
+[[noreturn]] void bad_arguments(const SourcePos& pos, const std::string& message,
+                                const std::string& hint = {}) {
+  throw Error(ExitCode::bad_input, "launch-arguments", Diagnostic{message, pos, {}, hint});
+}
+
+template <typename T>
+void store(std::byte* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+// A number in an element's representation; integers wrap, as check_value left only fitting ones or iota's.
+void store(std::byte* at, ElementType type, const Number& n) {
+  const auto bits = static_cast<std::uint64_t>(n.integer);
+  switch (type) {
+    case ElementType::u8:
+    case ElementType::s8:
+      return store(at, static_cast<std::uint8_t>(bits));
+    case ElementType::u16:
+    case ElementType::s16:
+      return store(at, static_cast<std::uint16_t>(bits));
+    case ElementType::u32:
+    case ElementType::s32:
+      return store(at, static_cast<std::uint32_t>(bits));
+    case ElementType::u64:
+    case ElementType::s64:
+      return store(at, bits);
+    case ElementType::f32:
+      return store(at, static_cast<float>(n.as_double()));
+    case ElementType::f64:
+      return store(at, n.as_double());
+  }
+}
+
+template <typename T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// For comparisons and messages; integers beyond 2^53 are compared by their bits before this is asked.
+double value_of(const std::byte* at, ElementType type) {
+  switch (type) {
+    case ElementType::u8:
+      return load<std::uint8_t>(at);
+    case ElementType::s8:
+      return load<std::int8_t>(at);
+    case ElementType::u16:
+      return load<std::uint16_t>(at);
+    case ElementType::s16:
+      return load<std::int16_t>(at);
+    case ElementType::u32:
+      return load<std::uint32_t>(at);
+    case ElementType::s32:
+      return load<std::int32_t>(at);
+    case ElementType::u64:
+      return static_cast<double>(load<std::uint64_t>(at));
+    case ElementType::s64:
+      return static_cast<double>(load<std::int64_t>(at));
+    case ElementType::f32:
+      return static_cast<double>(load<float>(at));
+    case ElementType::f64:
+      return load<double>(at);
+  }
+  return 0;
+}
+
+std::string text_of(const std::byte* at, ElementType type) {
+  if (type == ElementType::u64) return fmt::format("{}", load<std::uint64_t>(at));
+  if (type == ElementType::s64) return fmt::format("{}", load<std::int64_t>(at));
+  if (type == ElementType::f32) return fmt::format("{}", load<float>(at));
+  return fmt::format("{}", value_of(at, type));
+}
+
+std::vector<std::byte> make_contents(const LaunchArg& arg, const Contents& contents, bool fill,
+                                     std::uint64_t seed, std::uint64_t stream) {
+  const std::uint64_t n = arg.elements();
+  const unsigned size = frontend::size_of(arg.type);
+  if (contents.kind == Contents::Kind::file) {
+    const std::string raw = read_file(contents.file, arg.bytes() + 1, "buffer contents");
+    if (raw.size() != arg.bytes())
+      bad_arguments(arg.pos,
+                    fmt::format("{} has {} bytes, the buffer {} ({} elements of {})", contents.file.string(),
+                                raw.size(), arg.bytes(), n, frontend::name_of(arg.type)),
+                    "the file holds the elements as raw bytes, little-endian");
+    std::vector<std::byte> out(raw.size());
+    std::memcpy(out.data(), raw.data(), raw.size());
+    return out;
+  }
+  std::vector<std::byte> out(n * size);
+  std::uint64_t mixed = seed + stream;
+  Rng rng(contents.seed ? *contents.seed : splitmix64(mixed));
+  for (std::uint64_t i = 0; i < n; ++i) {
+    std::byte* at = out.data() + i * size;
+    Number value;
+    if (contents.kind == Contents::Kind::iota) {
+      value.integer = static_cast<std::int64_t>(i);
+    } else if (contents.kind == Contents::Kind::random) {
+      value.is_integer = !frontend::is_floating(arg.type);
+      value.integer = static_cast<std::int64_t>(value.is_integer ? rng.next() : 0);
+      value.real = value.is_integer ? 0 : rng.unit();
+      // A double just below 1 would round to 1 as a float.
+      if (arg.type == ElementType::f32) value.real = std::floor(value.real * 0x1p24) * 0x1p-24;
+    } else if (contents.kind == Contents::Kind::values) {
+      if (fill)
+        value = contents.values.front();
+      else if (i < contents.values.size())
+        value = contents.values[i];
+    }
+    store(at, arg.type, value);
+  }
+  return out;
+}
+
+// Releases the buffers of a launch, whatever happens.
+class Buffers {
+ public:
+  explicit Buffers(gpu::Gpu& gpu) : gpu_(gpu) {}
+  ~Buffers() {
+    for (const std::uint64_t address : addresses_) gpu_.release(address);
+  }
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+  std::uint64_t add(std::uint64_t bytes, const std::string& what) {
+    const std::optional<std::uint64_t> address = gpu_.allocate(bytes, what);
+    if (!address)
+      throw Error(ExitCode::bad_input, "launch-memory",
+                  fmt::format("{} of {} bytes does not fit the device's memory", what, bytes),
+                  "use a smaller shape, another --gpu, or raise --max-memory");
+    addresses_.push_back(*address);
+    return *address;
+  }
+
+ private:
+  gpu::Gpu& gpu_;
+  std::vector<std::uint64_t> addresses_;
+};
+
+std::string label(const LaunchArg& arg, std::size_t index) {
+  return arg.name.empty() ? fmt::format("argument {}", index)
+                          : fmt::format("argument {} '{}'", index, arg.name);
+}
+
+gpu::Kernel find_kernel(const LaunchSpec& spec, gpu::ModuleId module, const gpu::Gpu& gpu) {
+  const ptx::Module& m = gpu.module(module);
+  std::vector<std::string> names;
+  for (const ptx::Function& f : m.functions)
+    if (f.is_entry) names.push_back(f.name);
+  const std::string all = fmt::format("{}", fmt::join(names, ", "));
+  if (spec.kernel.empty()) {
+    if (names.size() == 1) return *gpu.find_kernel(module, names.front());
+    bad_arguments({spec.file, 0, 0},
+                  names.empty() ? fmt::format("{} has no kernel", m.name)
+                                : fmt::format("{} has {} kernels: {}", m.name, names.size(), all),
+                  names.empty() ? "" : "say which: kernel = \"...\" or --kernel");
+  }
+  const std::optional<gpu::Kernel> found = gpu.find_kernel(module, spec.kernel);
+  if (found) return *found;
+  const std::string near = nearest_name(spec.kernel, names);
+  bad_arguments({spec.file, 0, 0}, fmt::format("{} has no kernel '{}'", m.name, spec.kernel),
+                near.empty() ? "it has: " + all : fmt::format("did you mean '{}'?", near));
+}
+
+void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
+  if (spec.args.size() != f.params.size())
+    bad_arguments({spec.file, 0, 0},
+                  fmt::format("kernel '{}' has {} parameters, {} arguments are given", f.name,
+                              f.params.size(), spec.args.size()),
+                  "one [[arg]] or --arg for each, in order");
+  for (std::size_t i = 0; i < spec.args.size(); ++i) {
+    const LaunchArg& arg = spec.args[i];
+    const ptx::Param& p = f.params[i];
+    const bool address = p.bytes == 8 || p.bytes == 4;
+    if (arg.kind == LaunchArg::Kind::buffer && p.bytes != 8)
+      bad_arguments(arg.pos,
+                    fmt::format("{} is a buffer, but parameter '{}' has {} bytes and cannot be an address",
+                                label(arg, i), p.name, p.bytes));
+    if (arg.kind == LaunchArg::Kind::local && !address)
+      bad_arguments(
+          arg.pos, fmt::format("{} is local memory, but parameter '{}' has {} bytes and cannot be an address",
+                               label(arg, i), p.name, p.bytes));
+    if (arg.kind != LaunchArg::Kind::scalar) continue;
+    if (frontend::size_of(arg.type) != p.bytes)
+      bad_arguments(arg.pos,
+                    fmt::format("{} is a {} of {} bytes, but parameter '{}' has {}", label(arg, i),
+                                frontend::name_of(arg.type), frontend::size_of(arg.type), p.name, p.bytes),
+                    fmt::format("its PTX type is .{}", ptx::name_of(p.type)));
+    if (ptx::is_float(p.type) != frontend::is_floating(arg.type) && ptx::is_float(p.type))
+      bad_arguments(arg.pos, fmt::format("{} is a {}, but parameter '{}' is .{}", label(arg, i),
+                                         frontend::name_of(arg.type), p.name, ptx::name_of(p.type)));
+  }
+}
+
+exec::Dim3 dim(const std::array<std::uint32_t, 3>& d) {
+  return {d[0], d[1], d[2]};
+}
+
+void find_shape(const LaunchSpec& spec, const ptx::Function& f, exec::Dim3& grid, exec::Dim3& block) {
+  if (spec.block)
+    block = dim(*spec.block);
+  else if (f.req_ntid[0] != 0)
+    block = {f.req_ntid[0], std::max(1u, f.req_ntid[1]), std::max(1u, f.req_ntid[2])};
+  else
+    bad_arguments({spec.file, 0, 0}, "the size of a block is missing", "block = [256] or --local 256");
+  if (spec.grid) {
+    grid = dim(*spec.grid);
+    return;
+  }
+  if (!spec.global)
+    bad_arguments({spec.file, 0, 0}, "the size of the grid is missing",
+                  "grid (in blocks) or global (in threads)");
+  const exec::Dim3 global = dim(*spec.global);
+  if (global.x % block.x != 0 || global.y % block.y != 0 || global.z % block.z != 0)
+    bad_arguments({spec.file, 0, 0},
+                  fmt::format("global ({}, {}, {}) is not a multiple of the block ({}, {}, {})", global.x,
+                              global.y, global.z, block.x, block.y, block.z),
+                  "round it up and test the bounds in the kernel, or give the grid in blocks");
+  grid = {global.x / block.x, global.y / block.y, global.z / block.z};
+}
+
+bool equal(const std::byte* got, const std::byte* wanted, ElementType type, double tolerance) {
+  if (std::memcmp(got, wanted, frontend::size_of(type)) == 0) return true;
+  const double a = value_of(got, type), b = value_of(wanted, type);
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (tolerance == 0) return frontend::is_floating(type) && a == b;  // -0 and 0
+  return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+}
+
+// Position of an element in its shape: "[3, 17]".
+std::string place(const LaunchArg& arg, std::uint64_t index) {
+  std::vector<std::uint64_t> at(arg.shape.size());
+  for (std::size_t d = arg.shape.size(); d-- > 0;) {
+    at[d] = index % arg.shape[d];
+    index /= arg.shape[d];
+  }
+  return fmt::format("[{}]", fmt::join(at, ", "));
+}
+
+void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::uint64_t address,
+             gpu::Gpu& gpu, std::vector<Diagnostic>& findings) {
+  const std::vector<std::byte> wanted = make_contents(arg, expected.contents, expected.fill, 0, 0);
+  std::vector<std::byte> got(wanted.size());
+  gpu.copy(got.data(), reinterpret_cast<const void*>(address), got.size(), gpu::Gpu::CopyKind::device_to_host,
+           0, false);
+  const unsigned size = frontend::size_of(arg.type);
+  // `values` may be shorter than the buffer: the rest is not compared.
+  const bool listed = expected.contents.kind == Contents::Kind::values && !expected.fill;
+  const std::uint64_t n = listed ? expected.contents.values.size() : arg.elements();
+  std::uint64_t different = 0;
+  double worst = 0;
+  std::string lines;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::byte *g = got.data() + i * size, *w = wanted.data() + i * size;
+    if (equal(g, w, arg.type, expected.tolerance)) continue;
+    const double error = std::abs(value_of(g, arg.type) - value_of(w, arg.type));
+    if (error > worst) worst = error;
+    if (++different <= shown_differences)
+      lines += fmt::format("{}{} is {}, expected {}", lines.empty() ? "" : "; ", place(arg, i),
+                           text_of(g, arg.type), text_of(w, arg.type));
+  }
+  if (different == 0) return;
+  findings.push_back(
+      {fmt::format("{}: {} of {} elements differ (largest error {}): {}{}", label(arg, expected.arg),
+                   different, n, worst, lines, different > shown_differences ? "; ..." : ""),
+       expected.pos,
+       {},
+       {}});
+}
+
+}  // namespace
+
+void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed) {
+  const gpu::Kernel kernel = find_kernel(spec, module, gpu);
+  const ptx::Function& f = gpu.module(module).functions[kernel.function];
+  check_against_parameters(spec, f);
+  exec::Dim3 grid, block;
+  find_shape(spec, f, grid, block);
+
+  Buffers buffers(gpu);
+  std::vector<std::uint64_t> addresses(spec.args.size());
+  std::vector<std::byte> params(f.param_bytes);
+  std::uint64_t shared = spec.shared_bytes;
+  for (std::size_t i = 0; i < spec.args.size(); ++i) {
+    const LaunchArg& arg = spec.args[i];
+    std::byte* at = params.data() + f.params[i].offset;
+    if (arg.kind == LaunchArg::Kind::scalar) {
+      store(at, arg.type, arg.value);
+      continue;
+    }
+    std::uint64_t address = 0;
+    if (arg.kind == LaunchArg::Kind::buffer) {
+      address = addresses[i] = buffers.add(arg.bytes(), label(arg, i));
+      if (arg.contents.kind == Contents::Kind::zero) {
+        gpu.fill(address, std::byte{0}, arg.bytes(), 0, false);
+      } else {
+        const std::vector<std::byte> data = make_contents(arg, arg.contents, false, seed, i);
+        gpu.copy(reinterpret_cast<void*>(address), data.data(), data.size(),
+                 gpu::Gpu::CopyKind::host_to_device, 0, false);
+      }
+    } else {
+      // Local memory lies behind the static and the dynamic shared memory of the block.
+      const std::uint64_t begin =
+          (f.shared_bytes + shared + local_alignment - 1) / local_alignment * local_alignment;
+      address = begin;
+      shared = begin + arg.local_bytes - f.shared_bytes;
+      if (shared > std::numeric_limits<std::uint32_t>::max())
+        bad_arguments(arg.pos, "more than 4 GiB of local memory");
+    }
+    std::memcpy(at, &address, f.params[i].bytes);
+  }
+
+  gpu.launch(kernel, grid, block, static_cast<std::uint32_t>(shared), params, 0);
+  gpu.synchronize();
+
+  std::vector<Diagnostic> findings;
+  for (const frontend::Expectation& e : spec.expect)
+    compare(e, spec.args[e.arg], addresses[e.arg], gpu, findings);
+  if (!findings.empty()) throw Error(ExitCode::program_failed, "wrong-result", std::move(findings));
+}
+
+}  // namespace simtlab::runtime

@@ -1,0 +1,18 @@
+// Runs one launch of a launch file (or of the command line) and compares its outputs.
+#pragma once
+
+#include <cstdint>
+
+#include "frontend/launch_file.h"
+#include "gpu/gpu.h"
+
+namespace simtlab::runtime {
+
+// module: where the kernel is. seed: of random contents that have none of their own. Arguments are checked
+// against the kernel's parameter list before anything runs: Error(bad_input, "launch-arguments") with the
+// launch file's line. Throws exec::Fault and other errors of the launch; Error(program_failed,
+// "wrong-result") lists the first elements that differ from what is expected. Buffers are allocated, filled,
+// read back and released on the simulated GPU.
+void run_launch(const frontend::LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed);
+
+}  // namespace simtlab::runtime
