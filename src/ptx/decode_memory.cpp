@@ -207,7 +207,6 @@ void FunctionDecoder::texture(Inst& inst) {
 
 void FunctionDecoder::convert_address(Inst& inst) {
   expect_count(2, 2);
-  if (inst.type == Type::u32) return scope_.report(current_->at, "cvta of 32-bit addresses is not supported", "compile for a 64-bit target");
   add_dst(inst, result(arg(0), inst.type));
   const AstOperand& a = arg(1);
   if (a.kind != Kind::symbol && a.kind != Kind::local_var) return add_src(inst, source(a, inst.type));

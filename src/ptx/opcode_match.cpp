@@ -31,22 +31,30 @@ struct Macro {
 };
 constexpr Macro macros[] = {
     {"INT", "u16|u32|u64|s16|s32|s64"},
-    {"CARRY", "u32|s32|b32|u64|s64|b64"},
+    {"CARRY", "u32|s32|u64|s64"},
     {"RND", "rn|rz|rm|rp"},
-    {"CMP", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan"},
+    {"CMP6", "eq|ne|lt|le|gt|ge"},
+    {"CMPS", "eq|ne|lt|le|gt|ge"},
+    {"CMPU", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
+    {"CMPF", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
     {"BOOL", "and|or|xor"},
-    {"SETD", "u16|s16|u32|s32|f16|bf16|f16x2|bf16x2|f32"},
-    {"ANY", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f16|f16x2|bf16|bf16x2|f32|f64"},
-    {"CVT", "u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f32|f64"},
+    {"SETI", "u32|s32|f32"},
+    {"I8", "u8|u16|u32|u64|s8|s16|s32|s64"},
+    {"INTRND", "rni|rzi|rmi|rpi"},
     {"CVTA", "global|shared|local|const|param|shared::cta|shared::cluster|param::entry"},
-    {"MEM", "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f16|bf16|f16x2|bf16x2|f32|f64"},
+    {"MEM", "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"},
     {"TESTP", "finite|infinite|number|notanumber|normal|subnormal"},
-    {"ORDER", "weak|volatile|relaxed|acquire|release|acq_rel|mmio", true, true},
+    {"LDORDER", "weak|volatile|relaxed|acquire|mmio", true, true},
+    {"STORDER", "weak|volatile|relaxed|release|mmio", true, true},
+    {"ATOMORDER", "relaxed|acquire|release|acq_rel", true},
+    {"REDORDER", "relaxed|release", true},
     {"SCOPE", "cta|cluster|gpu|sys", true},
     {"FSCOPE", "cta|cluster|gpu|sys"},
     {"SPACE", "global|shared|local|param|const|shared::cta|shared::cluster|param::entry|param::func", true},
+    {"STSPACE", "global|shared|local|param|shared::cta|shared::cluster|param::func", true},
     {"ASPACE", "global|shared|shared::cta|shared::cluster", true},
-    {"CACHE", "ca|cg|cs|lu|cv|wb|wt|nc", true, true},
+    {"LDCACHE", "ca|cg|cs|lu|cv|nc", true, true},
+    {"STCACHE", "wb|cg|cs|wt", true},
     {"HINTS", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate|L2::evict_last|L2::evict_first|"
               "L2::evict_normal|L2::cache_hint|L2::64B|L2::128B|L2::256B", true, true},
     {"EVICT", "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"},
@@ -67,11 +75,7 @@ Type type_of(std::string_view word) {
   return Type::none;
 }
 
-struct Group {
-  std::string_view macro;     // name of the macro or prefix, or empty
-  Words words;
-  bool optional = false, repeats = false, rest = false, types = false;
-};
+using Group = FormGroup;
 
 struct Compiled {
   const Form* form = nullptr;
@@ -299,15 +303,15 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
     ++types;
     return;
   }
-  if (group.macro == "CMP") return void(set_from(mods.compare, compares, word));
+  if (group.macro.starts_with("CMP")) return void(set_from(mods.compare, compares, word));
   if (group.macro == "BOOL") return void(set_from(mods.bool_op, bools, word));
   if (group.macro == "OP") return void(set_from(mods.atom, atoms, word));
-  if (group.macro == "ORDER") return void(set_from(mods.order, orders, word));
+  if (group.macro.ends_with("ORDER")) return void(set_from(mods.order, orders, word));
   if (group.macro == "SCOPE") return void(set_from(mods.scope, scopes, word));
-  if (group.macro == "SPACE" || group.macro == "ASPACE" || group.macro == "CVTA") return void(set_from(mods.space, spaces, word));
-  if (group.macro == "CACHE") return set_cache(mods, word);
+  if (group.macro.ends_with("SPACE") || group.macro == "CVTA") return void(set_from(mods.space, spaces, word));
+  if (group.macro.ends_with("CACHE")) return set_cache(mods, word);
   if (group.macro == "VECTOR") return void(set_from(mods.vector, vectors, word));
-  if (group.macro == "HINTS" || group.macro == "EVICT") {
+  if (group.macro == "HINTS" || group.macro == "EVICT" || word == "L2::cache_hint") {
     m.cache_policy = m.cache_policy || word == "L2::cache_hint";
     return;
   }
@@ -315,6 +319,7 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   if (apply_by_op(m, word)) return;
   if (set_from(mods.rounding, roundings, word) || set_from(mods.mul, muls, word)) return;
   if (m.op == Op::prefetch || m.op == Op::ldu || m.op == Op::cp_async) set_from(mods.space, spaces, word);
+  if (m.op == Op::ldu) set_from(mods.vector, vectors, word);
   bool Mods::*flag = nullptr;
   if (set_from(flag, flags, word)) mods.*flag = true;
 }
@@ -348,6 +353,12 @@ std::string modifier_problem(const std::vector<Compiled>& forms, const Words& wo
 }
 
 }  // namespace
+
+const std::vector<FormGroup>& groups_of(const Form& form) {
+  for (const Compiled& c : compiled().at(form.base))
+    if (c.form == &form) return c.groups;
+  SIMTLAB_ASSERT(false, "groups_of takes an element of the table");
+}
 
 OpClass class_of(ClassRule rule, Type type, Type stype, const Mods& mods) {
   switch (rule) {

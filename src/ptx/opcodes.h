@@ -39,6 +39,16 @@ struct Form {
 };
 std::span<const Form> opcode_table();
 
+// One group of modifiers of a form, macros expanded.
+struct FormGroup {
+  std::string_view macro;                  // name of the macro or prefix, or empty
+  std::vector<std::string_view> words;
+  bool optional = false, repeats = false;
+  bool rest = false;                       // "*": whatever follows
+  bool types = false;                      // names of types
+};
+const std::vector<FormGroup>& groups_of(const Form& form);   // `form` is an element of opcode_table()
+
 // What an operand of a signature is.
 struct OperandSpec {
   enum class What : std::uint8_t { type, stype, wide, fixed, pred, pred_pair, value_pred, address, constant } what = What::type;

@@ -48,6 +48,7 @@ std::optional<Special> find_special(std::string_view name) {
   if (name == "clock_lo") return Special::clock;
   if (numbered(name, "pm", 8)) return Special::pm0;
   if (numbered(name, "envreg", 32)) return Special::envreg0;
+  if (numbered(name, "reserved_smem_offset_", 2)) return Special::reserved_smem_offset_begin;
   return std::nullopt;
 }
 
