@@ -1,0 +1,72 @@
+// Conversions between float and the 16-bit formats by their bits: what the host runs, and the device where it has no instruction.
+#pragma once
+
+#include <string.h>
+
+#include "../host_defines.h"
+
+#define SIMTLAB_HD static inline __host__ __device__
+
+SIMTLAB_HD unsigned int simtlab_float_bits(float f) {
+  unsigned int u;
+  memcpy(&u, &f, 4);
+  return u;
+}
+SIMTLAB_HD float simtlab_bits_float(unsigned int u) {
+  float f;
+  memcpy(&f, &u, 4);
+  return f;
+}
+
+// mode: 0 nearest even, 1 towards zero, 2 up, 3 down.
+SIMTLAB_HD unsigned short simtlab_round_16(unsigned int kept, unsigned int rest, unsigned int half, bool negative, int mode) {
+  bool up = false;
+  if (mode == 0) up = rest > half || (rest == half && (kept & 1u));
+  if (mode == 2) up = rest != 0 && !negative;
+  if (mode == 3) up = rest != 0 && negative;
+  return (unsigned short)(kept + (up ? 1u : 0u));
+}
+
+SIMTLAB_HD unsigned short simtlab_float_to_half(float f, int mode) {
+  const unsigned int u = simtlab_float_bits(f);
+  const unsigned short sign = (unsigned short)((u >> 16) & 0x8000u);
+  const unsigned int a = u & 0x7fffffffu;
+  const bool negative = sign != 0;
+  if (a > 0x7f800000u) return 0x7fff;
+  if (a == 0x7f800000u) return (unsigned short)(sign | 0x7c00u);
+  if (a >= 0x47800000u) {   // 65536 and more
+    const bool infinite = mode == 0 || (mode == 2 && !negative) || (mode == 3 && negative);
+    return (unsigned short)(sign | (infinite ? 0x7c00u : 0x7bffu));
+  }
+  const int exponent = (int)(a >> 23) - 127;
+  const unsigned int m = (a & 0x007fffffu) | (a >= 0x00800000u ? 0x00800000u : 0u);
+  if (exponent >= -14) {
+    const unsigned int kept = ((unsigned int)(exponent + 15) << 10) + ((m & 0x007fffffu) >> 13);
+    return (unsigned short)(sign | simtlab_round_16(kept, m & 0x1fffu, 0x1000u, negative, mode));
+  }
+  int shift = -14 - exponent + 13;
+  if (shift > 31) shift = 31;   // only the fact that it is not zero counts
+  const unsigned int kept = shift > 24 ? 0 : m >> shift;
+  const unsigned int rest = shift > 24 ? m : m & ((1u << shift) - 1u);
+  const unsigned int half = shift > 24 ? 0x01000000u : 1u << (shift - 1);
+  return (unsigned short)(sign | simtlab_round_16(kept, rest, half, negative, mode));
+}
+
+SIMTLAB_HD float simtlab_half_to_float(unsigned short h) {
+  const unsigned int sign = (unsigned int)(h & 0x8000u) << 16;
+  const unsigned int e = (h >> 10) & 0x1fu, m = h & 0x3ffu;
+  if (e == 31) return simtlab_bits_float(sign | 0x7f800000u | (m << 13) | (m ? 0x00400000u : 0u));
+  if (e != 0) return simtlab_bits_float(sign | ((e + 112u) << 23) | (m << 13));
+  const float v = (float)m * 5.9604644775390625e-8f;   // 2^-24
+  return sign ? -v : v;
+}
+
+SIMTLAB_HD unsigned short simtlab_float_to_bfloat16(float f, int mode) {
+  const unsigned int u = simtlab_float_bits(f);
+  if ((u & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+  const unsigned short r = simtlab_round_16((u >> 16) & 0x7fffu, u & 0xffffu, 0x8000u, (u >> 31) != 0, mode);
+  return (unsigned short)(r | ((u >> 16) & 0x8000u));
+}
+SIMTLAB_HD float simtlab_bfloat16_to_float(unsigned short b) { return simtlab_bits_float((unsigned int)b << 16); }
+
+#undef SIMTLAB_HD
