@@ -120,6 +120,7 @@ class Assembly {
       };
       set(node.key, node.value, Origin{"device", where, node.source, node.estimated}, diagnostic);
     }
+    file_bandwidth_ = device_.dram.bandwidth;
   }
 
   void add(const Setting& setting) {
@@ -139,6 +140,7 @@ class Assembly {
       if (!origins_[i])
         complain(file, fmt::format("missing value '{}'", parameters()[i].key), missing_hint(i));
     fail_if_any();
+    scale_measured_bandwidth();
     for (const Contradiction& c : contradictions(device_)) complain_about(c, file);
     fail_if_any();
 
@@ -161,7 +163,7 @@ class Assembly {
       return keep(diagnostic(fmt::format("unknown key '{}'", key.substr(0, 60)), unknown_key_hint(key)));
     try {
       store(*parameter, value, device_);
-      origins_[static_cast<std::size_t>(parameter - parameters().data())] = std::move(origin);
+      origins_[index_of(key)] = std::move(origin);
     } catch (const Error& e) {
       keep(diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
     }
@@ -172,12 +174,36 @@ class Assembly {
     return fmt::format("{}; allowed: {}", p.doc, allowed_values(p));
   }
 
+  std::size_t index_of(std::string_view key) const {
+    const Parameter* parameter = find_parameter(key);
+    SIMTLAB_ASSERT(parameter != nullptr, "the code names a parameter that does not exist");
+    return static_cast<std::size_t>(parameter - parameters().data());
+  }
+
+  bool is_overridden(std::size_t i) const {
+    return origins_[i] && origins_[i]->layer != "device" && origins_[i]->layer != "default";
+  }
+
+  // Of the parameters involved the one to point at is what the user changed, else the first.
   void complain_about(const Contradiction& c, const std::string& file) {
-    const Parameter* parameter = find_parameter(c.key);
-    SIMTLAB_ASSERT(parameter != nullptr, "a consistency rule names a key that does not exist");
-    const Origin& origin = *origins_[static_cast<std::size_t>(parameter - parameters().data())];
+    std::size_t blamed = index_of(c.keys.front());
+    for (auto key = c.keys.rbegin(); key != c.keys.rend(); ++key)
+      if (is_overridden(index_of(*key))) blamed = index_of(*key);
+    const Origin& origin = *origins_[blamed];
+    const std::size_t first = index_of(c.keys.front());
     complain(origin.where.empty() ? file : origin.where,
-             fmt::format("{} = {}: {}", c.key, show(*parameter, device_), c.message), c.hint);
+             fmt::format("{} = {}: {}", c.keys.front(), show(parameters()[first], device_), c.message),
+             c.hint);
+  }
+
+  // A measured bandwidth belongs to the peak of its file. Who changes the peak means the measured one, too.
+  void scale_measured_bandwidth() {
+    const std::size_t peak = index_of("dram.bandwidth"), measured = index_of("dram.bandwidth_measured");
+    if (!is_overridden(peak) || is_overridden(measured) || file_bandwidth_ <= 0) return;
+    device_.dram.bandwidth_measured *= device_.dram.bandwidth / file_bandwidth_;
+    origins_[measured]->layer = origins_[peak]->layer;
+    origins_[measured]->where = origins_[peak]->where;
+    origins_[measured]->source = "in proportion to dram.bandwidth";
   }
 
   void complain(const std::string& where, std::string message, std::string hint) {
@@ -197,6 +223,7 @@ class Assembly {
   }
 
   Device device_;
+  double file_bandwidth_ = 0;                   // dram.bandwidth of the device file
   std::vector<std::optional<Origin>> origins_;  // by index of the parameter
   std::vector<Diagnostic> diagnostics_;
 };

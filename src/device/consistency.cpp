@@ -24,79 +24,83 @@ class Checker {
   }
 
  private:
-  void require(bool holds, std::string key, std::string message, std::string hint) {
-    if (!holds) found_.push_back({std::move(key), std::move(message), std::move(hint)});
+  void require(bool holds, std::vector<std::string> keys, std::string message, std::string hint) {
+    if (!holds) found_.push_back({std::move(keys), std::move(message), std::move(hint)});
   }
 
   void check_sm() {
     const Device::Sm& sm = d_.sm;
-    require(sm.max_threads == sm.max_warps * 32, "sm.max_warps",
+    require(sm.max_threads == sm.max_warps * 32, {"sm.max_warps", "sm.max_threads"},
             fmt::format("{} warps are not {} threads", sm.max_warps, sm.max_threads),
             "a warp has 32 threads");
-    require(sm.max_threads_per_block <= sm.max_threads, "sm.max_threads_per_block",
+    require(sm.max_threads_per_block <= sm.max_threads, {"sm.max_threads_per_block", "sm.max_threads"},
             fmt::format("a block of {} threads does not fit an SM of {}", sm.max_threads_per_block,
                         sm.max_threads),
             "lower it to sm.max_threads");
-    require(sm.max_warps % sm.schedulers == 0, "sm.schedulers",
+    require(sm.max_warps % sm.schedulers == 0, {"sm.schedulers", "sm.max_warps"},
             fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.schedulers),
             "sm.max_warps must be a multiple of it");
-    require(sm.registers % sm.warp_allocation_granularity == 0, "sm.warp_allocation_granularity",
+    require(sm.registers % sm.warp_allocation_granularity == 0,
+            {"sm.warp_allocation_granularity", "sm.registers"},
             fmt::format("{} registers cannot be divided into {} parts", sm.registers,
                         sm.warp_allocation_granularity),
             "sm.registers must be a multiple of it");
-    require(sm.register_allocation_unit <= sm.registers, "sm.register_allocation_unit",
+    require(sm.register_allocation_unit <= sm.registers, {"sm.register_allocation_unit", "sm.registers"},
             "one allocation unit is more than the SM has", "lower it; 256 on most GPUs");
   }
 
   void check_shared() {
     const Device::Sm& sm = d_.sm;
-    require(sm.shared_bytes_per_block <= sm.shared_bytes_per_block_optin, "sm.shared_bytes_per_block_optin",
+    require(sm.shared_bytes_per_block <= sm.shared_bytes_per_block_optin,
+            {"sm.shared_bytes_per_block_optin", "sm.shared_bytes_per_block"},
             "is less than sm.shared_bytes_per_block", "opting in never gives less");
     require(sm.shared_bytes_per_block_optin + sm.shared_reserved_per_block <= sm.shared_bytes,
-            "sm.shared_bytes", "is less than one block may have, with what the system reserves",
+            {"sm.shared_bytes", "sm.shared_bytes_per_block_optin", "sm.shared_reserved_per_block"},
+            "is less than one block may have, with what the system reserves",
             "raise it or lower sm.shared_bytes_per_block_optin");
-    require(d_.l1_unified_bytes == 0 || sm.shared_bytes <= d_.l1_unified_bytes, "l1.unified_bytes",
-            "is less than the shared memory that it contains", "raise it or lower sm.shared_bytes");
-    require(d_.l1_unified_bytes == 0 || d_.l1.bytes <= d_.l1_unified_bytes, "l1.bytes",
+    require(d_.l1_unified_bytes == 0 || sm.shared_bytes <= d_.l1_unified_bytes,
+            {"l1.unified_bytes", "sm.shared_bytes"}, "is less than the shared memory that it contains",
+            "raise it or lower sm.shared_bytes");
+    require(d_.l1_unified_bytes == 0 || d_.l1.bytes <= d_.l1_unified_bytes, {"l1.bytes", "l1.unified_bytes"},
             "is more than the storage that L1 shares with shared memory", "lower it to l1.unified_bytes");
   }
 
   // Sets need not be a power of two (H100's L2 has 50 MiB), but they must be whole.
   void check_cache(const std::string& key, const CacheParams& c, std::uint64_t parts) {
     require(
-        c.line_bytes % c.sector_bytes == 0, key + ".sector_bytes",
+        c.line_bytes % c.sector_bytes == 0, {key + ".sector_bytes", key + ".line_bytes"},
         fmt::format("a line of {} bytes has no whole number of sectors of {}", c.line_bytes, c.sector_bytes),
         "sectors divide the line");
-    require(c.line_bytes / std::max<std::uint32_t>(c.sector_bytes, 1) <= 32, key + ".sector_bytes",
-            "more than 32 sectors in a line", "use larger sectors");
-    require(std::uint64_t{c.mshr_merge} >= 1, key + ".mshr_merge", "must be at least 1", "");
+    require(c.line_bytes / std::max<std::uint32_t>(c.sector_bytes, 1) <= 32,
+            {key + ".sector_bytes", key + ".line_bytes"}, "more than 32 sectors in a line",
+            "use larger sectors");
     const std::uint64_t set_bytes = std::uint64_t{c.line_bytes} * c.ways * parts;
-    require(c.bytes >= set_bytes && c.bytes % set_bytes == 0, key + ".bytes",
+    require(c.bytes >= set_bytes && c.bytes % set_bytes == 0,
+            {key + ".bytes", key + ".ways", key + ".line_bytes", "l2.slices"},
             fmt::format("{} bytes are no whole number of sets ({} x {} bytes x {} ways)", c.bytes, parts,
                         c.line_bytes, c.ways),
             fmt::format("bytes must be a multiple of {}", set_bytes));
   }
 
   void check_memory() {
-    require(d_.l1.latency < d_.l2.latency, "l2.latency", "is not above l1.latency", "L2 lies behind L1");
-    require(d_.l2.latency < d_.dram.latency, "dram.latency", "is not above l2.latency",
+    require(d_.l1.latency < d_.l2.latency, {"l2.latency", "l1.latency"}, "is not above l1.latency",
+            "L2 lies behind L1");
+    require(d_.l2.latency < d_.dram.latency, {"dram.latency", "l2.latency"}, "is not above l2.latency",
             "DRAM lies behind L2");
-    require(2 * d_.interconnect.latency < d_.l2.latency, "interconnect.latency",
+    require(2 * d_.interconnect.latency < d_.l2.latency, {"interconnect.latency", "l2.latency"},
             "there and back takes longer than all of l2.latency", "it is part of l2.latency");
-    require(d_.l2.bytes_per_cycle * d_.sm_clock_hz >= d_.dram.bandwidth, "l2.bytes_per_cycle",
-            "L2 is slower than the memory behind it", "must be at least dram.bandwidth / sm.clock");
-    require(d_.dram.bandwidth_measured <= d_.dram.bandwidth, "dram.bandwidth_measured", "is above the peak",
-            "must not exceed dram.bandwidth");
-    require(d_.l2_slices % d_.dram.partitions == 0, "l2.slices",
+    require(d_.dram.bandwidth_measured <= d_.dram.bandwidth, {"dram.bandwidth_measured", "dram.bandwidth"},
+            "is above the peak", "must not exceed dram.bandwidth");
+    require(d_.l2_slices % d_.dram.partitions == 0, {"l2.slices", "dram.partitions"},
             fmt::format("{} slices cannot be divided among {} partitions", d_.l2_slices, d_.dram.partitions),
             "must be a multiple of dram.partitions");
-    require(d_.dram.row_bytes % d_.dram.access_bytes == 0, "dram.row_bytes", "is no whole number of accesses",
-            "must be a multiple of dram.access_bytes");
-    require(d_.l2.line_bytes % d_.dram.access_bytes == 0, "dram.access_bytes", "does not divide a line of L2",
-            "32 or 64 bytes on most GPUs");
+    require(d_.dram.row_bytes % d_.dram.access_bytes == 0, {"dram.row_bytes", "dram.access_bytes"},
+            "is no whole number of accesses", "must be a multiple of dram.access_bytes");
+    require(d_.l2.line_bytes % d_.dram.access_bytes == 0, {"dram.access_bytes", "l2.line_bytes"},
+            "does not divide a line of L2", "32 or 64 bytes on most GPUs");
     require(d_.l1.line_bytes % d_.l2.sector_bytes == 0 && d_.l1.sector_bytes % d_.l2.sector_bytes == 0,
-            "l2.sector_bytes", "does not divide a line and a sector of L1",
-            "an L1 miss asks L2 for whole sectors");
+            {"l2.sector_bytes", "l1.sector_bytes", "l1.line_bytes"},
+            "does not divide a line and a sector of L1", "an L1 miss asks L2 for whole sectors");
   }
 
   const Device& d_;

@@ -9,7 +9,7 @@
 namespace simtlab::device {
 
 struct Contradiction {
-  std::string key;  // the parameter to point at
+  std::vector<std::string> keys;  // the parameters involved; the first is to blame by default
   std::string message;
   std::string hint;
 };

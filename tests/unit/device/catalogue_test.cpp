@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "base/error.h"
 #include "device/parameters.h"
 
@@ -68,6 +71,27 @@ TEST(Catalogue, has_the_nine_gpus) {
 TEST(Catalogue, knows_aliases_and_ignores_case) {
   EXPECT_EQ(load_device("titanx").device.name, "titanx-maxwell");
   EXPECT_EQ(load_device("H100").device.name, "h100");
+}
+
+TEST(Catalogue, SIMTLAB_DATA_replaces_the_data_files_and_must_name_some) {
+  struct Variable {
+    explicit Variable(const char* value) { ::setenv("SIMTLAB_DATA", value, 1); }
+    ~Variable() { ::unsetenv("SIMTLAB_DATA"); }
+  };
+  const std::filesystem::path usual = data_directory();
+  EXPECT_TRUE(std::filesystem::exists(usual / "devices" / "h100.toml"));
+  {
+    const Variable variable("/nonexistent");
+    try {
+      load_device("h100");
+      FAIL() << "accepted";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.id(), "data-directory");
+      EXPECT_THAT(e.format(), HasSubstr("SIMTLAB_DATA is /nonexistent"));
+    }
+  }
+  const Variable variable(usual.c_str());
+  EXPECT_EQ(data_directory(), usual);
 }
 
 TEST(Catalogue, suggests_the_nearest_device) {

@@ -167,8 +167,8 @@ TEST_F(DeviceFile, values_that_contradict_each_other_are_refused_at_their_line) 
               HasSubstr("whole number of sectors"));
   EXPECT_THAT(with("sm.max_warps = { value = 63, source = \"me\" }\n"),
               HasSubstr("63 warps are not 2048 threads"));
-  EXPECT_THAT(with("dram.bandwidth = { value = \"90 TB/s\", source = \"me\" }\n"),
-              HasSubstr("slower than the memory"));
+  EXPECT_THAT(with("dram.bandwidth = { value = \"1 TB/s\", source = \"me\" }\n"),
+              HasSubstr("is above the peak"));
   EXPECT_THAT(with("sm.shared_bytes = { value = \"20 KiB\", source = \"me\" }\n"),
               HasSubstr("less than one block may"));
 }

@@ -1,5 +1,6 @@
 #include "device/settings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -166,19 +167,33 @@ TEST_F(Settings, a_file_that_was_asked_for_must_exist) {
   EXPECT_THAT(error_of({root_ / "none.toml"}), HasSubstr("no such configuration file"));
 }
 
-TEST_F(Settings, what_the_settings_break_between_values_is_reported_at_the_setting) {
+TEST_F(Settings, a_contradiction_is_reported_at_the_setting_that_makes_it) {
   const Configuration c = gather_all({}, {command_line_setting("l2.ways=7")});
   try {
     load_device("h100", c.settings);
     FAIL() << "accepted";
   } catch (const Error& e) {
+    EXPECT_THAT(e.format(), HasSubstr("--set l2.ways=7: error: l2.bytes = 50 MiB: "));
     EXPECT_THAT(e.format(), HasSubstr("no whole number of sets"));
   }
 }
 
-TEST_F(Settings, the_reference_names_every_option) {
-  for (const Entry& e : gather_all().option_entries)
-    EXPECT_THAT(option_reference(), HasSubstr("`" + e.key + "`"));
+TEST_F(Settings, changing_the_peak_bandwidth_changes_the_measured_one_in_proportion) {
+  const double before = load_device("h100").device.dram.bandwidth_measured;
+  const double peak = load_device("h100").device.dram.bandwidth;
+  const LoadedDevice half =
+      load_device("h100", {command_line_setting(fmt::format("dram.bandwidth={} B/s", peak / 2))});
+  EXPECT_DOUBLE_EQ(half.device.dram.bandwidth_measured, before / 2);
+  EXPECT_EQ(entry(half, "dram.bandwidth_measured").origin.source, "in proportion to dram.bandwidth");
+  const LoadedDevice both = load_device("h100", {command_line_setting("dram.bandwidth=5 TB/s"),
+                                                 command_line_setting("dram.bandwidth_measured=4 TB/s")});
+  EXPECT_EQ(both.device.dram.bandwidth_measured, 4e12);
+}
+
+TEST_F(Settings, the_documentation_lists_every_option) {
+  const std::string page = read_file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/configuration.md", 1 << 20);
+  EXPECT_THAT(page, HasSubstr(option_reference())) << "docs/configuration.md is stale: replace its table by\n"
+                                                   << option_reference();
 }
 
 }  // namespace
