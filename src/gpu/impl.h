@@ -1,0 +1,72 @@
+// Private state of Gpu, shared by the files that implement it.
+#pragma once
+
+#include <chrono>
+#include <map>
+
+#include "gpu/gpu.h"
+#include "gpu/host_memory.h"
+#include "gpu/timeline.h"
+#include "timing/timing.h"
+
+namespace simtlab::gpu {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct Gpu::Impl {
+  Impl(const device::Device& d, const Options& o)
+      : device(d),
+        options(o),
+        memory(d.dram.bytes, o.max_memory_bytes != 0 ? o.max_memory_bytes : default_memory_limit()) {
+    if (options.mode == Mode::timing) {
+      timing::Options t;
+      t.max_cycles = options.max_cycles;
+      t.interrupt = options.interrupt;
+      t.registers_override = options.registers_override;
+      timing = std::make_unique<timing::Gpu>(device, t);
+    }
+  }
+
+  struct Slot {
+    std::shared_ptr<const ptx::Module> module;
+    std::unique_ptr<exec::LoadedModule> loaded;
+    std::map<std::string_view, std::uint32_t> entries;
+  };
+
+  double copy_time(std::uint64_t bytes, CopyKind kind) const;
+  double fill_time(std::uint64_t bytes) const;
+  void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
+  void charge_fill(std::uint64_t bytes, StreamId stream, bool async);
+  void invalidate(std::uint64_t address, std::uint64_t bytes) {
+    if (timing && bytes != 0) timing->invalidate(address, bytes);
+  }
+  Slot& slot(ModuleId id);
+  std::uint32_t registers_of(const ptx::Function& f) const {
+    return options.registers_override != 0 ? options.registers_override : f.registers;
+  }
+  result::KernelResult run_functional(const exec::Launch& launch, const ptx::Function& function);
+  void keep(result::KernelResult&& result);
+
+  device::Device device;
+  Options options;
+  exec::GlobalMemory memory;            // before modules: they hold places in it
+  std::unique_ptr<timing::Gpu> timing;  // null in functional mode
+  std::vector<Slot> modules;
+  std::vector<exec::Texture> textures;  // handle = index + 1; address 0 = free
+  Timeline timeline;
+  std::vector<result::KernelResult> kernels;
+  std::vector<result::KernelResult> merged;  // launches beyond launches_kept, one entry a kernel
+  std::uint64_t copy_bytes[3] = {0, 0, 0};   // by CopyKind
+  std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
+  double copy_time_ns = 0;
+  std::uint64_t launches = 0;
+  double launch_wall_seconds = 0;
+  double wall_instructions = 0;
+  Clock::time_point start = Clock::now();
+};
+
+}  // namespace simtlab::gpu

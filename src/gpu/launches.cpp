@@ -1,0 +1,155 @@
+// Kernel launches: checks, the run itself, its place on the timeline.
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "device/occupancy.h"
+#include "gpu/impl.h"
+#include "result/totals.h"
+
+namespace simtlab::gpu {
+namespace {
+
+constexpr std::size_t launches_kept = 4096;
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string out = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return out;
+}
+
+[[noreturn]] void refuse_launch(const std::string& kernel, const std::string& what, const std::string& hint) {
+  throw Error(ExitCode::bad_input, "launch-shape", fmt::format("kernel '{}': {}", kernel, what), hint);
+}
+
+std::string shape(const exec::Dim3& d) {
+  return fmt::format("({}, {}, {})", d.x, d.y, d.z);
+}
+
+// Limits of every device of compute capability 3.0 and later; earlier ones had 65535 blocks in x as well.
+void check_shape(const device::Device& device, const std::string& kernel, const exec::Dim3& grid,
+                 const exec::Dim3& block) {
+  const std::string empty = "every dimension must be at least 1";
+  if (grid.count() == 0) refuse_launch(kernel, fmt::format("the grid {} is empty", shape(grid)), empty);
+  if (block.count() == 0) refuse_launch(kernel, fmt::format("the block {} is empty", shape(block)), empty);
+  const std::uint32_t most_x = device.cc_major >= 3 ? 0x7fffffffu : 65535u;
+  if (grid.x > most_x || grid.y > 65535 || grid.z > 65535)
+    refuse_launch(kernel, fmt::format("the grid {} is larger than ({}, 65535, 65535)", shape(grid), most_x),
+                  "loop inside the kernel instead");
+  const std::uint32_t most = device.sm.max_threads_per_block;
+  if (block.x > most || block.y > most || block.z > 64 || block.count() > most)
+    refuse_launch(kernel,
+                  fmt::format("the block {} exceeds {} threads or the limits ({}, {}, 64)", shape(block),
+                              most, most, most),
+                  "use smaller blocks and more of them");
+}
+
+void check_attributes(const ptx::Function& function, const exec::Dim3& block) {
+  const std::uint32_t dims[3] = {block.x, block.y, block.z};
+  std::uint64_t most = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (function.req_ntid[0] != 0 && dims[i] != std::max(1u, function.req_ntid[i]))
+      refuse_launch(function.name,
+                    fmt::format("the block {} is not the one that .reqntid demands", shape(block)),
+                    "launch with the block size the kernel was compiled for");
+    most *= std::max(1u, function.max_ntid[i]);
+  }
+  if (function.max_ntid[0] != 0 && block.count() > most)
+    refuse_launch(function.name,
+                  fmt::format("the block {} has more threads than .maxntid allows ({})", shape(block), most),
+                  "launch smaller blocks or raise __launch_bounds__");
+}
+
+}  // namespace
+
+result::KernelResult Gpu::Impl::run_functional(const exec::Launch& launch, const ptx::Function& function) {
+  const device::Occupancy fit =
+      device::occupancy(device, launch.threads_per_block(), registers_of(function), launch.shared_bytes());
+  if (fit.blocks_per_sm == 0)
+    throw Error(
+        ExitCode::bad_input, "launch-resources",
+        fmt::format(
+            "kernel '{}': one block needs {} threads, {} registers a thread and {} bytes of shared memory, "
+            "more than an SM of {} has ({})",
+            function.name, launch.threads_per_block(), registers_of(function), launch.shared_bytes(),
+            device.name, device::name_of(fit.limit)),
+        "use smaller blocks, less shared memory, or another --gpu");
+  exec::FunctionalOptions functional;
+  functional.max_warp_instructions = options.max_warp_instructions;
+  functional.interrupt = options.interrupt;
+  const exec::FunctionalResult ran = exec::run_functional(launch, functional);
+  result::KernelResult out;
+  out.metrics.set("gpu.instructions.warp", ran.warp_instructions);
+  out.metrics.set("gpu.instructions.thread", ran.thread_instructions);
+  out.metrics.set("occupancy.theoretical", fit.ratio);
+  out.limiter = device::name_of(fit.limit);
+  return out;
+}
+
+// Bounds the memory of a program with millions of launches.
+void Gpu::Impl::keep(result::KernelResult&& result) {
+  if (kernels.size() < launches_kept) {
+    kernels.push_back(std::move(result));
+    return;
+  }
+  const auto same = std::find_if(merged.begin(), merged.end(),
+                                 [&](const result::KernelResult& k) { return k.name == result.name; });
+  if (same == merged.end()) {
+    merged.push_back(std::move(result));
+    return;
+  }
+  std::vector<result::KernelResult> both;
+  both.push_back(std::move(*same));
+  both.push_back(std::move(result));
+  *same = std::move(result::merge_by_name(both).front());
+}
+
+void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
+                 std::span<const std::byte> params, StreamId stream) {
+  Impl& m = *impl_;
+  const Impl::Slot& slot = m.slot(kernel.module);
+  const ptx::Function& function = slot.module->functions[kernel.function];
+  check_shape(m.device, function.name, grid, block);
+  check_attributes(function, block);
+
+  exec::LaunchParams p;
+  p.module = slot.loaded.get();
+  p.function = kernel.function;
+  p.grid = grid;
+  p.block = block;
+  p.dynamic_shared_bytes = dynamic_shared_bytes;
+  p.params = params;
+  p.sm_count = m.device.sm.count;
+  p.max_warps_per_sm = m.device.sm.max_warps;
+  p.grid_id = ++m.launches;
+  p.clock_hz = m.device.sm_clock_hz;
+  p.textures = m.textures;
+  p.print = m.options.print;
+
+  const Clock::time_point begin = Clock::now();
+  const exec::Launch launch(p, m.memory);
+  result::KernelResult result = m.timing ? m.timing->run(launch) : m.run_functional(launch, function);
+  m.launch_wall_seconds += seconds_since(begin);
+  m.wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);
+
+  result.name = function.name;
+  result.demangled = demangle(function.name);
+  result.grid[0] = grid.x, result.grid[1] = grid.y, result.grid[2] = grid.z;
+  result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
+  result.shared_bytes = launch.shared_bytes();
+  result.registers = m.registers_of(function);
+  // gpu.time has the launch overhead in it; on the timeline that part is the host's, so that launches
+  // pipeline.
+  const double overhead =
+      result.metrics.get("gpu.launch_overhead").value_or(m.device.host.launch_overhead_ns);
+  const double duration = std::max(0.0, result.metrics.get("gpu.time").value_or(overhead) - overhead);
+  m.timeline.submit(stream, Engine::compute, duration, overhead, false);
+  m.keep(std::move(result));
+}
+
+}  // namespace simtlab::gpu
