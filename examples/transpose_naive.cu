@@ -1,0 +1,23 @@
+// Transpose, element by element: reads are coalesced, writes are not.
+#include "example.h"
+
+__global__ void transpose(int n, const float* in, float* out) {
+  const int x = blockIdx.x * 32 + threadIdx.x;
+  for (int r = threadIdx.y; r < 32; r += 8) {
+    const int y = blockIdx.y * 32 + r;
+    if (x < n && y < n) out[x * n + y] = in[y * n + x];
+  }
+}
+
+int main(int argc, char** argv) {
+  const int n = size_argument(argc, argv, 256, 1, 8192);
+  std::vector<float> in(n * n), want(n * n);
+  for (int i = 0; i < n * n; ++i) in[i] = static_cast<float>(i);
+  for (int y = 0; y < n; ++y)
+    for (int x = 0; x < n; ++x) want[x * n + y] = in[y * n + x];
+  Buffer<float> din(in), dout(n * n);
+  const int blocks = (n + 31) / 32;
+  transpose<<<dim3(blocks, blocks), dim3(32, 8)>>>(n, din.data, dout.data);
+  CHECK(cudaGetLastError());
+  return verdict("transpose_naive", close(dout.get(), want, 0.0));
+}
