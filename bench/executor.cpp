@@ -24,7 +24,7 @@ std::shared_ptr<const ptx::Module> load(const std::string& name) {
 class Counter final : public exec::Consumer {
  public:
   void consume(std::uint64_t, std::span<const exec::Record> records, std::span<const std::uint64_t> addresses) override {
-    for (const exec::Record& r : records) threads += static_cast<unsigned>(std::popcount(r.mask));
+    for (const exec::Record& r : records) threads += r.mask == ~0u ? 32u : static_cast<unsigned>(std::popcount(r.mask));
     instructions += records.size();
     accesses += addresses.size() / exec::warp_size;
   }

@@ -199,6 +199,22 @@ SIMTLAB_INLINE auto apply(const F& f, const WarpCtx& w, const XInst& x, unsigned
            load<Vec<S2, L>>(w.row(x.src[2]), lane));
 }
 
+// F on operands whose inactive lanes are zero, for masked work in floating point: what happens to lie there might be a
+// subnormal number, which costs processors a hundred cycles.
+template <class F>
+struct Quiet {
+  const F& f;
+  const WarpCtx& w;
+  unsigned lane;
+  template <class V>
+  SIMTLAB_INLINE V operand(V v) const {
+    if constexpr (Elem<V>(0.5) == Elem<V>(0)) return v;
+    else return (V)((AsU<V>)v & (AsU<V>)lane_mask<V>(w, lane));
+  }
+  template <class... V>
+  SIMTLAB_INLINE auto operator()(V... v) const { return f(operand(v)...); }
+};
+
 // The vector loop. L lanes at a time: as many as fit the widest element in one vector register, unless F works on wider
 // intermediate values (F::wide = bytes of the widest).
 template <class F>
@@ -220,16 +236,24 @@ void run(WarpCtx& w, const XInst& x) {
       for (unsigned i = 0; i < warp_lanes; i += L) store<Vec<D, L>>(dst, i, (Vec<D, L>)apply<F, L, S...>(f, w, x, i));
     } else {
 #pragma GCC unroll 2
-      for (unsigned i = 0; i < warp_lanes; i += L) store_active<Vec<D, L>>(w, dst, i, (Vec<D, L>)apply<F, L, S...>(f, w, x, i));
+      for (unsigned i = 0; i < warp_lanes; i += L) {
+        const Quiet<F> q{f, w, i};
+        store_active<Vec<D, L>>(w, dst, i, (Vec<D, L>)apply<Quiet<F>, L, S...>(q, w, x, i));
+      }
     }
   } else {
     Vec<D, L> result[warp_lanes / L];
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < warp_lanes / L; ++i) result[i] = (Vec<D, L>)apply<F, L, S...>(f, w, x, i * L);
     if (w.mask == all_lanes) {
+#pragma GCC unroll 4
+      for (unsigned i = 0; i < warp_lanes / L; ++i) result[i] = (Vec<D, L>)apply<F, L, S...>(f, w, x, i * L);
 #pragma GCC unroll 4
       for (unsigned i = 0; i < warp_lanes / L; ++i) store(dst, i * L, result[i]);
     } else {
+#pragma GCC unroll 2
+      for (unsigned i = 0; i < warp_lanes / L; ++i) {
+        const Quiet<F> q{f, w, i * L};
+        result[i] = (Vec<D, L>)apply<Quiet<F>, L, S...>(q, w, x, i * L);
+      }
 #pragma GCC unroll 2
       for (unsigned i = 0; i < warp_lanes / L; ++i) store_active(w, dst, i * L, result[i]);
     }
