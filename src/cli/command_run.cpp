@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
-#include "cli/elf.h"
+#include "cli/kernel.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -22,6 +22,7 @@ namespace {
 struct Run {
   RunOptions run;
   OutputOptions output;
+  KernelRun kernel;
 };
 
 // nvcc's long options that a source's command line may carry; other words with two dashes are taken for ours.
@@ -160,6 +161,36 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   return program(options, first, command, inputs);
 }
 
+bool has_launch_options(const frontend::LaunchOptions& o) {
+  return o.kernel || o.grid || o.global || o.block || o.shared || !o.args.empty();
+}
+
+void add_kernel_options(CLI::App& command, KernelRun& run) {
+  const auto group = "Kernel without a host program";
+  command.add_option("--launch", run.launch_file, "Launch file (docs/launch-file.md)")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--kernel", run.launch.kernel, "The kernel, if the module has several")
+      ->type_name("NAME")
+      ->group(group);
+  command.add_option("--grid", run.launch.grid, "Blocks, e.g. 64x64")->type_name("XxYxZ")->group(group);
+  command.add_option("--global", run.launch.global, "Threads instead of blocks")
+      ->type_name("XxYxZ")
+      ->group(group);
+  command.add_option("--block,--local", run.launch.block, "Threads a block, e.g. 16x16")
+      ->type_name("XxYxZ")
+      ->group(group);
+  command.add_option("--shared", run.launch.shared, "Dynamic shared memory a block")
+      ->type_name("BYTES")
+      ->group(group);
+  command
+      .add_option("--arg", run.launch.args,
+                  "Next argument: buffer:64x64:f32:iota, f32:1.5, u32:64, local:4096")
+      ->type_name("ARG")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
 int run_command(const CLI::App& app, const Run& options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
   check_outputs(options.output);
@@ -170,6 +201,17 @@ int run_command(const CLI::App& app, const Run& options, const std::vector<std::
   }
   for (const std::string& a : rest)
     if (a.starts_with("-")) unexpected_argument(app, a);
+  const bool launch_described =
+      !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
+  if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
+    KernelRun kernel = options.kernel;
+    kernel.file = rest.front();
+    return run_kernel(kernel, options.run, options.output);
+  }
+  if (launch_described)
+    throw Error(ExitCode::usage, "run-what",
+                "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX file",
+                "simtlab run kernel.ptx --launch FILE");
   if (!rest.empty())
     throw Error(
         ExitCode::usage, "run-what", fmt::format("cannot run '{}'", rest.front()),
@@ -189,8 +231,10 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   sub->allow_extras();
   sub->footer(
       "Forms: simtlab run [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
-      "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]");
+      "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]\n"
+      "       simtlab run [OPTIONS] kernel.ptx --launch FILE");
   add_run_options(*sub, options->run);
+  add_kernel_options(*sub, options->kernel);
   add_output_options(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, rest = sub->remaining()] {

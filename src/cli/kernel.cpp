@@ -1,0 +1,96 @@
+#include "cli/kernel.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "gpu/gpu.h"
+#include "runtime/launch_runner.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::uint64_t max_ptx_bytes = std::uint64_t{256} << 20;
+
+gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
+  gpu::Options out;
+  out.mode = o.mode == "functional" ? gpu::Mode::functional : gpu::Mode::timing;
+  out.max_cycles = o.max_cycles;
+  out.max_memory_bytes = o.max_memory;
+  out.registers_override = static_cast<std::uint32_t>(o.registers);
+  out.interrupt = signals.flag();
+  out.print = [](std::string_view text) { talk(text); };  // stdout is the report
+  return out;
+}
+
+// Both a signal and the time limit stop the simulation as an interruption; the user is told which it was.
+Error what_ended_it(const Error& error, const Signals& signals, const device::ToolOptions& o) {
+  if (error.code() != ExitCode::interrupted) return error;
+  if (signals.timed_out())
+    return {ExitCode::failure, "limit-time",
+            fmt::format("stopped after the time limit of {} s", o.max_time_ns * 1e-9),
+            "raise --max-time, or a smaller problem"};
+  return error;
+}
+
+bool has_partial_result(const Error& error) {
+  return error.code() == ExitCode::interrupted || error.code() == ExitCode::program_failed ||
+         error.id().starts_with("limit-");
+}
+
+frontend::LaunchSpec launch_of(const KernelRun& run) {
+  frontend::LaunchSpec base;
+  if (!run.launch_file.empty()) base = frontend::load_launch_file(run.launch_file);
+  return frontend::launch_from_options(run.launch, std::move(base));
+}
+
+}  // namespace
+
+int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output) {
+  const RunClock clock;
+  const device::Configuration configuration = resolve(options);
+  const device::ToolOptions& tool = configuration.options;
+  const device::LoadedDevice device = device::load_device(tool.gpu, configuration.settings);
+  const frontend::LaunchSpec spec = launch_of(run);
+  const std::string ptx = read_file(run.file, max_ptx_bytes, "PTX file");
+
+  const Signals signals(tool.max_time_ns * 1e-9);
+  gpu::Gpu gpu(device.device, gpu_options(tool, signals));
+  const gpu::ModuleId module = gpu.load_module(run.file, ptx);
+  std::optional<Error> failure;
+  try {
+    const Progress progress("simulating", output.quiet);
+    runtime::run_launch(spec, module, gpu, tool.seed);
+  } catch (const Error& e) {
+    failure = what_ended_it(e, signals, tool);
+    if (!has_partial_result(*failure)) throw;
+  }
+
+  result::Result result = gpu.result();
+  result::Manifest& m = result.manifest;
+  m.device = device.device.name;
+  m.mode = tool.mode;
+  m.seed = tool.seed;
+  m.inputs = hash_inputs({run.file});
+  if (!run.launch_file.empty()) m.inputs.push_back(hash_inputs({run.launch_file}).front());
+  m.configuration = configuration_of(configuration, device);
+  if (failure) {
+    m.interrupted = failure->code() == ExitCode::interrupted;
+    m.failure = failure->format();
+    m.failure_id = failure->id();
+    m.failure_code = static_cast<int>(failure->code());
+  }
+  clock.finish(result);
+  write_outputs(result, output, STDOUT_FILENO);
+  if (failure) throw *failure;
+  return 0;
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,20 @@
+// Running one PTX kernel without a host program, in this process.
+#pragma once
+
+#include <string>
+
+#include "cli/options.h"
+#include "frontend/launch_file.h"
+
+namespace simtlab::cli {
+
+struct KernelRun {
+  std::string file;         // PTX
+  std::string launch_file;  // may be empty: all from the options
+  frontend::LaunchOptions launch;
+};
+
+// Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.
+int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output);
+
+}  // namespace simtlab::cli
