@@ -306,7 +306,7 @@ class Writer {
     }
     if (text.empty()) return;
     if (result_.kernels.size() <= 1) {
-      if (const auto time = total.get("copy.time")) text += fmt::format("; {} simulated", format_time(*time));
+      if (const auto time = total.get("copy.time"); time && result_.manifest.mode == "timing") text += fmt::format("; {} simulated", format_time(*time));
     }
     line("  Copies: " + text);
   }

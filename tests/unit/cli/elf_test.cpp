@@ -1,0 +1,85 @@
+#include "cli/elf.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace simtlab::cli {
+namespace {
+
+std::filesystem::path file_with(const std::string& bytes) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "simtlab-elf-test";
+  write_file_atomically(path, bytes);
+  return path;
+}
+
+TEST(Elf, ReadsTheLibrariesOfARealExecutable) {
+  const ElfFacts facts = inspect_elf("/proc/self/exe");
+  EXPECT_TRUE(facts.is_elf);
+  EXPECT_FALSE(facts.has_fatbin);
+  EXPECT_NE(std::ranges::find_if(facts.needed, [](const std::string& n) { return n.starts_with("libc.so"); }),
+            facts.needed.end());
+}
+
+TEST(Elf, OtherFilesAreNoElf) {
+  EXPECT_FALSE(inspect_elf(file_with("")).is_elf);
+  EXPECT_FALSE(inspect_elf(file_with("#!/bin/sh\n")).is_elf);
+  EXPECT_FALSE(inspect_elf("/nonexistent").is_elf);
+}
+
+TEST(Elf, EveryTruncationAndEveryByteFlipOfTheHeaderIsHarmless) {
+  const std::string whole = read_file("/bin/true", 1 << 24);
+  for (std::size_t n = 0; n < 256; ++n) inspect_elf(file_with(whole.substr(0, n)));
+  for (std::size_t i = 0; i < sizeof(Elf64_Ehdr); ++i) {
+    std::string bytes = whole;
+    bytes[i] = static_cast<char>(~bytes[i]);
+    inspect_elf(file_with(bytes));
+  }
+  SUCCEED();
+}
+
+TEST(Elf, HugeTablesAreNotRead) {
+  std::string bytes = read_file("/bin/true", 1 << 24);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    char* at = bytes.data() + header.e_shoff + i * sizeof section;
+    std::memcpy(&section, at, sizeof section);
+    section.sh_size = ~std::uint64_t{0} >> 1;
+    std::memcpy(at, &section, sizeof section);
+  }
+  EXPECT_TRUE(inspect_elf(file_with(bytes)).needed.empty());
+}
+
+std::string error_of(const ElfFacts& facts) {
+  try {
+    check_cuda_linkage(facts, "./app");
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::unsupported);
+    return e.format();
+  }
+  return "";
+}
+
+TEST(CudaLinkage, AStaticRuntimeIsRefusedWithTheRemedy) {
+  EXPECT_NE(error_of({.is_elf = true, .has_fatbin = true, .needed = {"libc.so.6"}}).find("-cudart shared"),
+            std::string::npos);
+  EXPECT_EQ(error_of({.is_elf = true, .has_fatbin = true, .needed = {"libcudart.so.12", "libc.so.6"}}), "");
+  EXPECT_EQ(error_of({.is_elf = true, .has_fatbin = false, .needed = {"libc.so.6"}}), "");
+}
+
+TEST(CudaLinkage, ALibraryThatIsNotReplacedIsNamed) {
+  EXPECT_NE(error_of({.is_elf = true, .has_fatbin = true, .needed = {"libcudart.so.12", "libcublas.so.12"}})
+                .find("libcublas"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace simtlab::cli
