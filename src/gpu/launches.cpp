@@ -143,11 +143,10 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
   result.shared_bytes = launch.shared_bytes();
   result.registers = m.registers_of(function);
-  // gpu.time has the launch overhead in it; on the timeline that part is the host's, so that launches
-  // pipeline.
+  // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
   const double overhead =
       result.metrics.get("gpu.launch_overhead").value_or(m.device.host.launch_overhead_ns);
-  const double duration = std::max(0.0, result.metrics.get("gpu.time").value_or(overhead) - overhead);
+  const double duration = result.metrics.get("gpu.time").value_or(0);
   m.timeline.submit(stream, Engine::compute, duration, overhead, false);
   m.keep(std::move(result));
 }

@@ -20,9 +20,9 @@ constexpr MetricDeclaration rows[] = {
      "kernel", "", "ncu: sm__cycles_elapsed.max; nvprof: elapsed_cycles_sm; gpgpu-sim: gpu_sim_cycle", sum,
      ""},
     {"gpu.time", "ns",
-     "Simulated time of the kernel including the launch overhead; in a total, of the kernels without copies.",
+     "Simulated time of the kernel, from its first block to its end; in a total, of the kernels without copies.",
      "kernel", "", "ncu: gpu__time_duration.sum; nvprof: Duration", sum, ""},
-    {"gpu.launch_overhead", "ns", "Part of gpu.time between the launch and the first block.", "kernel", "",
+    {"gpu.launch_overhead", "ns", "Time between the launch and the first block; not part of gpu.time.", "kernel", "",
      "", sum, ""},
     {"gpu.instructions.warp", "1",
      "Instructions executed, counted once a warp, predicated-off instructions included.", "kernel", "",
@@ -76,7 +76,7 @@ constexpr MetricDeclaration rows[] = {
      "ncu: smsp__issue_active.avg.pct_of_peak_sustained_elapsed; nvprof: issue_slot_utilization", weighted,
      "gpu.cycles"},
     {"pipe.*", "1",
-     "Utilisation of the pipeline of one operation class: thread results per cycle over the device's peak.",
+     "Share of the issue slots of one pipeline (fma, alu, fp64, xu ...) that its instructions occupied.",
      "kernel", "", "ncu: sm__pipe_*_cycles_active.avg.pct_of_peak_sustained_elapsed", weighted, "gpu.cycles"},
 
     // Occupancy.

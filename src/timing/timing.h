@@ -14,7 +14,7 @@
 namespace simtlab::timing {
 
 struct Options {
-  std::uint64_t max_cycles = 0;      // per kernel; 0 = no limit; else Error(failure "limit-cycles") keeping partial statistics
+  std::uint64_t max_cycles = 0;      // per kernel; 0 = no limit; else Error(failure "limit-cycles") partial() has the statistics
   const volatile bool* interrupt = nullptr;
   std::uint32_t registers_override = 0;   // --regs
 };
@@ -35,6 +35,8 @@ class Gpu {
   // Simulates one launch to its end; fills every metric of scope "kernel", limiter, bottleneck and not_modelled.
   // Throws exec::Fault for faults of the program, Error(bad_input "launch-resources") if a block does not fit an SM.
   result::KernelResult run(const exec::Launch& launch);
+  // What the last run() had counted when it threw (limit, interrupt, fault); the same shape as a result. Its launch must still exist.
+  result::KernelResult partial();
   // Device memory was written by a copy: caches drop what they hold of it.
   void invalidate(std::uint64_t address, std::uint64_t bytes);
 

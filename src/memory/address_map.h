@@ -1,0 +1,61 @@
+// Where a line lives: which L2 slice, which DRAM partition, and its number there.
+//
+// Consecutive chunks of 256 bytes go to consecutive units; each row of `units` chunks starts at another unit (a hash of the
+// row), so that power-of-two strides spread while a sequential stream loads all units exactly evenly. A unit is a slice
+// or, where partitions outnumber slices, a partition.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace simtlab::memory {
+
+class AddressMap {
+ public:
+  AddressMap(std::uint32_t slices, std::uint32_t partitions)
+      : units_(std::max(slices, partitions)), slices_(slices), partitions_(partitions) {
+    SIMTLAB_ASSERT(slices > 0 && partitions > 0, "L2 has slices and DRAM has partitions");
+    per_slice_ = (units_ + slices - 1) / slices;
+    per_partition_ = (units_ + partitions - 1) / partitions;
+  }
+
+  struct Place {
+    std::uint32_t slice = 0, partition = 0;
+    std::uint64_t slice_line = 0, partition_line = 0;   // 128-byte lines, dense within the slice and partition
+  };
+
+  Place place(std::uint64_t line) const {
+    const std::uint64_t chunk = line / lines_per_chunk;
+    const std::uint64_t row = chunk / units_;
+    const auto unit = static_cast<std::uint32_t>((chunk % units_ + hash(row)) % units_);
+    Place p;
+    p.slice = unit % slices_;
+    p.partition = unit % partitions_;
+    p.slice_line = (row * per_slice_ + unit / slices_) * lines_per_chunk + line % lines_per_chunk;
+    p.partition_line = (row * per_partition_ + unit / partitions_) * lines_per_chunk + line % lines_per_chunk;
+    return p;
+  }
+
+  // The global line of a line of a slice: place() backwards (evictions know only the slice's number).
+  std::uint64_t global_line(std::uint32_t slice, std::uint64_t slice_line) const {
+    const std::uint64_t chunk = slice_line / lines_per_chunk;
+    const std::uint64_t row = chunk / per_slice_;
+    const std::uint64_t unit = slice + chunk % per_slice_ * slices_;
+    const std::uint64_t column = (unit + units_ - hash(row)) % units_;
+    return (row * units_ + column) * lines_per_chunk + slice_line % lines_per_chunk;
+  }
+
+  std::uint32_t slices() const { return slices_; }
+  std::uint32_t partitions() const { return partitions_; }
+
+ private:
+  static constexpr std::uint64_t lines_per_chunk = 2;
+  std::uint64_t hash(std::uint64_t row) const { return ((row * 0x9e3779b97f4a7c15ull) >> 40) % units_; }
+
+  std::uint32_t units_, slices_, partitions_;
+  std::uint64_t per_slice_ = 1, per_partition_ = 1;
+};
+
+}  // namespace simtlab::memory

@@ -1,0 +1,245 @@
+#include "memory/cache.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+
+namespace simtlab::memory {
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdull;
+  x ^= x >> 29;
+  return x;
+}
+
+bool is_size(std::uint32_t bytes) { return bytes == 32 || bytes == 64 || bytes == 128; }
+
+}  // namespace
+
+Cache::Cache(const CacheConfig& config) : config_(config) {
+  SIMTLAB_ASSERT(is_size(config.line_bytes) && is_size(config.sector_bytes) && config.sector_bytes <= config.line_bytes,
+                 "lines and sectors of a cache are 32, 64 or 128 bytes");
+  SIMTLAB_ASSERT(config.ways > 0 && config.bytes >= config.line_bytes, "a cache has at least one line");
+  build();
+}
+
+void Cache::build() {
+  const std::uint64_t lines = config_.bytes / config_.line_bytes;
+  config_.ways = static_cast<std::uint32_t>(std::min<std::uint64_t>(config_.ways, lines));
+  sets_ = static_cast<std::uint32_t>(lines / config_.ways);
+  sub_lines_ = 128 / config_.line_bytes;
+  subsectors_ = config_.line_bytes / 32;
+  part_mask_ = static_cast<std::uint8_t>((1u << subsectors_) - 1);
+  const std::size_t slots = std::size_t{sets_} * config_.ways;
+  keys_.assign(slots, 0);
+  valid_.assign(slots, 0);
+  dirty_.assign(slots, 0);
+  newer_.assign(slots, none);
+  older_.assign(slots, none);
+  partial_.assign(slots * subsectors_, 0);
+  set_state_.assign(sets_, Set{});
+  const std::size_t index_size = std::bit_ceil(slots * 2);
+  index_.assign(index_size, 0);
+  index_mask_ = index_size - 1;
+  random_ = config_.seed * 2 + 0x9e3779b97f4a7c15ull;
+}
+
+void Cache::clear() {
+  if (!touched_) return;
+  touched_ = false;
+  std::ranges::fill(keys_, 0);
+  std::ranges::fill(index_, 0);
+  std::ranges::fill(partial_, 0);
+  std::ranges::fill(set_state_, Set{});
+}
+
+void Cache::resize_ways(std::uint32_t ways) {
+  config_.bytes = std::uint64_t{sets_} * ways * config_.line_bytes;
+  config_.ways = ways;
+  build();
+}
+
+std::uint8_t Cache::widen(std::uint8_t sectors) const {
+  std::uint8_t wide = 0;
+  const unsigned size = config_.sector_bytes / 32;
+  const unsigned ones = (1u << size) - 1;
+  for (unsigned at = 0; at < 4; at += size)
+    if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
+  return wide;
+}
+
+// Linear: consecutive lines in consecutive sets. Hashed: the line's number beyond the sets is folded in, so that power-of-two
+// strides spread over the sets while any run of `sets` consecutive lines still covers each set once.
+std::uint32_t Cache::set_of(std::uint64_t key) const {
+  const std::uint64_t row = key / sets_;
+  const std::uint64_t shift = config_.hashed_sets ? mix(row) % sets_ : 0;
+  return static_cast<std::uint32_t>((key + shift) % sets_);
+}
+
+std::size_t Cache::index_start(std::uint64_t key) const { return mix(key * 0x9e3779b97f4a7c15ull) & index_mask_; }
+
+Cache::Slot Cache::find(std::uint64_t key) const {
+  for (std::size_t i = index_start(key);; i = (i + 1) & index_mask_) {
+    const Slot entry = index_[i];
+    if (entry == 0) return none;
+    if (keys_[entry - 1] == key + 1) return entry - 1;
+  }
+}
+
+void Cache::index_insert(std::uint64_t key, Slot slot) {
+  std::size_t i = index_start(key);
+  while (index_[i] != 0) i = (i + 1) & index_mask_;
+  index_[i] = slot + 1;
+}
+
+// Backward-shift deletion: no tombstones, look-ups stay short for ever.
+void Cache::index_erase(std::uint64_t key) {
+  std::size_t hole = index_start(key);
+  while (keys_[index_[hole] - 1] != key + 1) hole = (hole + 1) & index_mask_;
+  for (std::size_t i = (hole + 1) & index_mask_; index_[i] != 0; i = (i + 1) & index_mask_) {
+    const std::size_t home = index_start(keys_[index_[i] - 1] - 1);
+    if (((i - home) & index_mask_) < ((i - hole) & index_mask_)) continue;
+    index_[hole] = index_[i];
+    hole = i;
+  }
+  index_[hole] = 0;
+}
+
+void Cache::unlink(Set& set, Slot slot) {
+  (newer_[slot] == none ? set.newest : older_[newer_[slot]]) = older_[slot];
+  (older_[slot] == none ? set.oldest : newer_[older_[slot]]) = newer_[slot];
+}
+
+void Cache::push_newest(Set& set, Slot slot) {
+  newer_[slot] = none;
+  older_[slot] = set.newest;
+  (set.newest == none ? set.oldest : newer_[set.newest]) = slot;
+  set.newest = slot;
+}
+
+void Cache::use(std::uint64_t key, Slot slot) {
+  if (config_.replacement != device::Replacement::lru) return;
+  Set& set = set_state_[set_of(key)];
+  if (set.newest == slot) return;
+  unlink(set, slot);
+  push_newest(set, slot);
+}
+
+Cache::Slot Cache::victim(std::uint32_t set_number) {
+  if (config_.replacement != device::Replacement::random) return set_state_[set_number].oldest;
+  random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+  return set_number * config_.ways + static_cast<Slot>((random_ >> 33) % config_.ways);
+}
+
+// A place for an absent line; what was dirty in it is reported.
+Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
+  touched_ = true;
+  const std::uint32_t number = set_of(key);
+  Set& set = set_state_[number];
+  Slot slot;
+  if (set.used < config_.ways) {
+    slot = number * config_.ways + set.used++;
+  } else {
+    slot = victim(number);
+    unlink(set, slot);
+    if (keys_[slot] != 0) {
+      const std::uint64_t old = keys_[slot] - 1;
+      if (dirty_[slot] != 0) {
+        const unsigned sub = static_cast<unsigned>(old % sub_lines_);
+        evicted.items[evicted.count++] = {old / sub_lines_, static_cast<std::uint8_t>(dirty_[slot] << (sub * subsectors_))};
+      }
+      index_erase(old);
+    }
+  }
+  keys_[slot] = key + 1;
+  valid_[slot] = 0;
+  dirty_[slot] = 0;
+  for (unsigned s = 0; s < subsectors_; ++s) partial_[std::size_t{slot} * subsectors_ + s] = 0;
+  index_insert(key, slot);
+  push_newest(set, slot);
+  return slot;
+}
+
+Cache::Probe Cache::probe(std::uint64_t line, std::uint8_t sectors) const {
+  Probe result;
+  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
+    const std::uint8_t wanted = part(sectors, sub);
+    if (wanted == 0) continue;
+    const Slot slot = find(line * sub_lines_ + sub);
+    const std::uint8_t hit = slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & valid_[slot]);
+    result.hit = static_cast<std::uint8_t>(result.hit | (hit << (sub * subsectors_)));
+  }
+  result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
+  return result;
+}
+
+Cache::Probe Cache::read(std::uint64_t line, std::uint8_t sectors) {
+  Probe result;
+  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
+    const std::uint8_t wanted = part(sectors, sub);
+    if (wanted == 0) continue;
+    const std::uint64_t key = line * sub_lines_ + sub;
+    const Slot slot = find(key);
+    if (slot == none) continue;
+    use(key, slot);
+    result.hit = static_cast<std::uint8_t>(result.hit | ((wanted & valid_[slot]) << (sub * subsectors_)));
+  }
+  result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
+  return result;
+}
+
+void Cache::fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evictions& evicted) {
+  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
+    const std::uint8_t arrived = part(sectors, sub);
+    if (arrived == 0) continue;
+    const std::uint64_t key = line * sub_lines_ + sub;
+    Slot slot = find(key);
+    if (slot == none) slot = allocate(key, evicted);
+    valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | arrived);
+    if (mark_dirty) dirty_[slot] = static_cast<std::uint8_t>(dirty_[slot] | arrived);
+  }
+}
+
+std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>& bytes, std::uint8_t sectors, bool allocate_line,
+                          bool mark_dirty, Evictions& evicted) {
+  std::uint8_t present = 0;
+  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
+    const std::uint8_t wanted = part(sectors, sub);
+    if (wanted == 0) continue;
+    const std::uint64_t key = line * sub_lines_ + sub;
+    Slot slot = find(key);
+    if (slot == none && !allocate_line) continue;
+    if (slot == none) {
+      slot = allocate(key, evicted);
+    } else {
+      present = static_cast<std::uint8_t>(present | (wanted << (sub * subsectors_)));
+      use(key, slot);
+    }
+    if (mark_dirty) dirty_[slot] = static_cast<std::uint8_t>(dirty_[slot] | wanted);
+    for (unsigned s = 0; s < subsectors_; ++s) {
+      if (!(wanted & (1u << s)) || (valid_[slot] & (1u << s))) continue;
+      std::uint32_t& written = partial_[std::size_t{slot} * subsectors_ + s];
+      written |= bytes[sub * subsectors_ + s];
+      if (written == ~std::uint32_t{0}) valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | (1u << s));
+    }
+  }
+  return present;
+}
+
+void Cache::invalidate(std::uint64_t line, std::uint8_t sectors) {
+  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
+    const std::uint8_t gone = part(sectors, sub);
+    if (gone == 0) continue;
+    const Slot slot = find(line * sub_lines_ + sub);
+    if (slot == none) continue;
+    valid_[slot] = static_cast<std::uint8_t>(valid_[slot] & ~gone);
+    dirty_[slot] = static_cast<std::uint8_t>(dirty_[slot] & ~gone);
+    for (unsigned s = 0; s < subsectors_; ++s)
+      if (gone & (1u << s)) partial_[std::size_t{slot} * subsectors_ + s] = 0;
+  }
+}
+
+}  // namespace simtlab::memory

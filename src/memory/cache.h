@@ -1,0 +1,101 @@
+// Cache array: tags, sectors, replacement, dirty and partially written bytes. No time and no outstanding misses
+// (memory/mshr.h): a line is allocated when its data arrives or when it is written.
+//
+// Addressed by 128-byte lines with a mask of 32-byte sectors whatever the geometry: a cache with shorter lines splits the
+// access, one with larger sectors widens what it fetches. Writes keep byte masks, so a sector that was only partly
+// written is fetched when it is read (lazy fetch on read) and not before. Look-up, LRU and FIFO are O(1) for any
+// associativity (hash index and a recency list a set).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "device/device.h"
+
+namespace simtlab::memory {
+
+struct CacheConfig {
+  std::uint64_t bytes = 0;
+  std::uint32_t line_bytes = 128, sector_bytes = 32, ways = 4;   // both 32, 64 or 128; sector <= line
+  device::Replacement replacement = device::Replacement::lru;
+  bool hashed_sets = false;
+  std::uint64_t seed = 0;   // random replacement
+};
+
+// Dirty sectors that had to leave.
+struct Evictions {
+  struct Item { std::uint64_t line; std::uint8_t sectors; };
+  std::array<Item, 4> items;
+  unsigned count = 0;
+};
+
+class Cache {
+ public:
+  explicit Cache(const CacheConfig& config);
+
+  struct Probe {
+    std::uint8_t hit = 0, miss = 0;   // sectors, as asked
+  };
+  // Splits the sectors into present and absent; a hit counts as use.
+  Probe read(std::uint64_t line, std::uint8_t sectors);
+  // The same without counting as use.
+  Probe probe(std::uint64_t line, std::uint8_t sectors) const;
+  // The sectors of a line that are fetched when these are asked for.
+  std::uint8_t widen(std::uint8_t sectors) const;
+
+  // Data arrived. mark_dirty: the sectors are modified at once (atomics).
+  void fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evictions& evicted);
+
+  // Sectors written. allocate: an absent line gets a place. mark_dirty: write-back; else the copy below is written too.
+  // Returns the sectors that had a line before.
+  std::uint8_t write(std::uint64_t line, const std::array<std::uint32_t, 4>& bytes, std::uint8_t sectors, bool allocate,
+                     bool mark_dirty, Evictions& evicted);
+
+  void invalidate(std::uint64_t line, std::uint8_t sectors);   // drops without writing back
+  void clear();
+  // The same geometry with another number of ways (shared-memory carve-out); contents are dropped.
+  void resize_ways(std::uint32_t ways);
+
+  std::uint64_t line_count() const { return keys_.size(); }
+  std::uint32_t ways() const { return config_.ways; }
+  const CacheConfig& config() const { return config_; }
+
+ private:
+  using Slot = std::uint32_t;
+  static constexpr Slot none = ~Slot{0};
+  struct Set { Slot newest = none, oldest = none, used = 0; };
+
+  std::uint32_t set_of(std::uint64_t key) const;
+  std::size_t index_start(std::uint64_t key) const;
+  Slot find(std::uint64_t key) const;
+  void index_insert(std::uint64_t key, Slot slot);
+  void index_erase(std::uint64_t key);
+  void unlink(Set& set, Slot slot);
+  void push_newest(Set& set, Slot slot);
+  void use(std::uint64_t key, Slot slot);
+  Slot allocate(std::uint64_t key, Evictions& evicted);
+  Slot victim(std::uint32_t set_number);
+  std::uint8_t part(std::uint8_t sectors, unsigned sub) const {
+    return static_cast<std::uint8_t>((sectors >> (sub * subsectors_)) & part_mask_);
+  }
+  void build();
+
+  CacheConfig config_;
+  std::uint32_t sets_ = 1;
+  unsigned sub_lines_ = 1;             // lines of this cache in 128 bytes
+  unsigned subsectors_ = 4;            // 32-byte sectors in a line of this cache
+  std::uint8_t part_mask_ = 0xf;
+  std::vector<std::uint64_t> keys_;    // line number + 1; 0 = empty
+  std::vector<std::uint8_t> valid_;    // 32-byte sectors wholly present
+  std::vector<std::uint8_t> dirty_;
+  std::vector<Slot> newer_, older_;
+  std::vector<std::uint32_t> partial_; // written bytes of sectors that are not wholly present
+  std::vector<Set> set_state_;
+  std::vector<Slot> index_;            // open addressing, power of two, slot + 1
+  std::size_t index_mask_ = 0;
+  std::uint64_t random_ = 0;
+  bool touched_ = false;               // holds anything since clear()
+};
+
+}  // namespace simtlab::memory

@@ -1,0 +1,87 @@
+// Miss status holding registers: outstanding lines, the sectors under way and who waits for them.
+//
+// One entry a line; a waiter is an opaque number with the sectors it needs. Later misses of a line merge: sectors that are
+// already under way are not asked for again (hit on miss). Both entries and waiters per entry are limited, as in hardware.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace simtlab::memory {
+
+class Mshr {
+ public:
+  // merges: most waiters of one entry.
+  Mshr(std::uint32_t entries, std::uint32_t merges);
+
+  struct Look {
+    bool room = false;             // false: no free entry, or the entry has no room for another waiter
+    std::uint8_t pending = 0;      // sectors of the line under way
+  };
+  Look look(std::uint64_t line) const;
+  // Only when look() said room. needs: what the waiter waits for; fetch: what the caller asks the next level for now (it
+  // covers every needed sector that is not pending, and may be wider).
+  void add(std::uint64_t line, std::uint8_t needs, std::uint8_t fetch, std::uint64_t waiter);
+
+  // Data arrived: calls done(waiter) for each waiter that now has all of its sectors, in order of arrival.
+  template <class Done>
+  void fill(std::uint64_t line, std::uint8_t sectors, Done&& done) {
+    const Index found = find(line);
+    if (found == none) return;
+    Entry& entry = entries_[found];
+    entry.pending = static_cast<std::uint8_t>(entry.pending & ~sectors);
+    Index previous = none;
+    for (Index at = entry.first; at != none;) {
+      Waiter& waiter = waiters_[at];
+      const Index next = waiter.next;
+      waiter.needs = static_cast<std::uint8_t>(waiter.needs & ~sectors);
+      if (waiter.needs == 0) {
+        done(waiter.tag);
+        (previous == none ? entry.first : waiters_[previous].next) = next;
+        if (entry.last == at) entry.last = previous;
+        --entry.count;
+        free_waiter(at);
+      } else {
+        previous = at;
+      }
+      at = next;
+    }
+    if (entry.pending == 0) release(found);
+  }
+
+  std::uint32_t used() const { return used_; }
+  std::uint32_t entries() const { return static_cast<std::uint32_t>(entries_.size()); }
+  bool full() const { return used_ == entries(); }
+  void clear();
+
+ private:
+  using Index = std::uint32_t;
+  static constexpr Index none = ~Index{0};
+  struct Entry {
+    std::uint64_t line = 0;
+    Index first = none, last = none;
+    std::uint32_t count = 0;
+    std::uint8_t pending = 0;
+  };
+  struct Waiter {
+    std::uint64_t tag = 0;
+    Index next = none;
+    std::uint8_t needs = 0;
+  };
+  std::size_t home(std::uint64_t line) const;
+  Index find(std::uint64_t line) const;
+  Index open(std::uint64_t line);
+  void release(Index entry);
+  void free_waiter(Index waiter);
+
+  std::uint32_t merges_;
+  std::uint32_t used_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<Waiter> waiters_;      // grows to the most waiters ever outstanding
+  std::vector<Index> free_entries_;
+  Index free_waiters_ = none;
+  std::vector<Index> table_;         // open addressing: entry + 1
+  std::size_t table_mask_ = 0;
+};
+
+}  // namespace simtlab::memory

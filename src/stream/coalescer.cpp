@@ -1,0 +1,121 @@
+#include "stream/coalescer.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace simtlab::stream {
+namespace {
+
+constexpr std::uint32_t full_warp = 0xffffffffu;
+
+// Bits [first, first + count) of a 32-bit word, count <= 32.
+std::uint32_t byte_range(unsigned first, unsigned count) {
+  const std::uint64_t ones = (std::uint64_t{1} << count) - 1;
+  return static_cast<std::uint32_t>(ones << first);
+}
+
+// Adds the bytes [begin, end) of one line (offsets within the line) to a segment.
+void touch(Segment& segment, unsigned begin, unsigned end) {
+  for (unsigned sector = begin / sector_bytes; sector * sector_bytes < end; ++sector) {
+    const unsigned low = std::max(begin, sector * sector_bytes) - sector * sector_bytes;
+    const unsigned high = std::min(end, (sector + 1) * sector_bytes) - sector * sector_bytes;
+    segment.bytes[sector] |= byte_range(low, high - low);
+    segment.sectors = static_cast<std::uint8_t>(segment.sectors | (1u << sector));
+  }
+}
+
+Segment& open_segment(Segments& out, std::uint64_t line) {
+  Segment& segment = out.items[out.count++];
+  segment = Segment{};
+  segment.line = line;
+  return segment;
+}
+
+// The segment of `line`; the most recent one is the likely one.
+Segment& find_segment(Segments& out, unsigned first, std::uint64_t line) {
+  for (unsigned i = out.count; i > first; --i)
+    if (out.items[i - 1].line == line) return out.items[i - 1];
+  return open_segment(out, line);
+}
+
+void add_lane(Segments& out, unsigned first, std::uint64_t address, unsigned bytes) {
+  const std::uint64_t line = address / line_bytes;
+  const unsigned offset = static_cast<unsigned>(address % line_bytes);
+  const unsigned here = std::min(bytes, line_bytes - offset);
+  Segment& segment = find_segment(out, first, line);
+  ++segment.lane_count;
+  touch(segment, offset, offset + here);
+  if (here < bytes) touch(find_segment(out, first, line + 1), 0, bytes - here);
+}
+
+// Distance of every lane from base + lane * stride, or-ed: 0 if the warp is that pattern exactly.
+std::uint64_t deviation(const std::uint64_t* addresses, std::uint64_t stride) {
+  std::uint64_t difference = 0;
+  std::uint64_t expected = addresses[0];
+  for (unsigned lane = 0; lane < lanes; ++lane, expected += stride) difference |= addresses[lane] ^ expected;
+  return difference;
+}
+
+// A full warp on consecutive elements: lines follow from the range alone.
+void coalesce_contiguous(std::uint64_t begin, unsigned bytes, Segments& out) {
+  const std::uint64_t end = begin + std::uint64_t{bytes} * lanes;
+  for (std::uint64_t at = begin; at < end;) {
+    const std::uint64_t line = at / line_bytes;
+    const std::uint64_t stop = std::min(end, (line + 1) * line_bytes);
+    Segment& segment = open_segment(out, line);
+    touch(segment, static_cast<unsigned>(at % line_bytes), static_cast<unsigned>(stop - line * line_bytes));
+    const std::uint64_t first_lane = (at - begin + bytes - 1) / bytes;
+    segment.lane_count = static_cast<std::uint8_t>((stop - begin + bytes - 1) / bytes - first_lane);
+    at = stop;
+  }
+}
+
+void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes, Segments& out) {
+  const unsigned first = out.count;
+  if (mask == full_warp && deviation(addresses, bytes) == 0 && addresses[0] < ~std::uint64_t{0} - line_bytes * 16) {
+    coalesce_contiguous(addresses[0], bytes, out);
+    return;
+  }
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    add_lane(out, first, addresses[std::countr_zero(rest)], bytes);
+}
+
+}  // namespace
+
+void coalesce(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes, Segments& out) {
+  out.count = 0;
+  coalesce_into(addresses, mask, bytes, out);
+}
+
+void coalesce_atomic(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes, Segments& out) {
+  coalesce(addresses, mask, bytes, out);
+  for (std::uint32_t rest = mask; rest != 0;) {
+    const std::uint64_t address = addresses[std::countr_zero(rest)];
+    unsigned same = 0;
+    for (std::uint32_t others = rest; others != 0; others &= others - 1) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(others));
+      if (addresses[lane] != address) continue;
+      ++same;
+      rest &= ~(1u << lane);
+    }
+    Segment& segment = find_segment(out, 0, address / line_bytes);
+    segment.same_address = std::max(segment.same_address, static_cast<std::uint8_t>(same));
+  }
+}
+
+void coalesce_local(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, std::uint64_t base, Segments& out) {
+  out.count = 0;
+  const unsigned words = std::max(1u, bytes / 4);
+  const unsigned part = std::min(bytes, 4u);
+  std::array<std::uint64_t, lanes> addresses{};
+  for (unsigned word = 0; word < words; ++word) {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint64_t offset = offsets[lane];
+      addresses[lane] = base + (offset / 4 + word) * line_bytes + lane * 4 + offset % 4;
+    }
+    coalesce_into(addresses.data(), mask, part, out);
+  }
+}
+
+}  // namespace simtlab::stream

@@ -1,0 +1,226 @@
+// The GPU under the clock: wires the parts together and moves time.
+//
+// Time advances in quanta of the network's latency. In a quantum each SM runs on its own, then its requests enter the network and
+// the memory system runs the same quantum; nothing that one side sends can reach the other before the quantum's end, so the
+// order in which SMs are run does not matter to timing. Quanta without events are skipped.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "memory/dram_simple.h"
+#include "timing/dispatcher.h"
+#include "timing/memory_system.h"
+#include "timing/metrics.h"
+#include "timing/sm.h"
+#include "timing/timing.h"
+
+namespace simtlab::timing {
+namespace {
+
+// Share of the theoretical DRAM bandwidth that is left after refresh and bus turnarounds, where the device file has no measured copy.
+constexpr double sustained_share = 0.95;
+
+void require(bool condition, const device::Device& device, const char* what) {
+  if (!condition)
+    throw Error(ExitCode::bad_input, "device-value", fmt::format("device '{}': {}", device.name, what),
+                "correct the value in the device file or with --set");
+}
+
+bool cache_ok(const device::CacheParams& c, std::uint64_t bytes) {
+  const auto size_ok = [](std::uint32_t n) { return n == 32 || n == 64 || n == 128; };
+  return size_ok(c.line_bytes) && size_ok(c.sector_bytes) && c.sector_bytes <= c.line_bytes && c.ways > 0 && bytes >= c.line_bytes &&
+         bytes / c.line_bytes < (std::uint64_t{1} << 28);
+}
+
+void check(const device::Device& d) {
+  require(d.sm.count > 0 && d.sm.count <= 4096, d, "sm.count is not between 1 and 4096");
+  require(d.sm.schedulers > 0 && d.sm.schedulers <= 64, d, "sm.schedulers is not between 1 and 64");
+  require(d.sm.issue_width > 0 && d.sm.issue_width <= 4, d, "sm.issue_width is not between 1 and 4");
+  require((d.sm.max_warps + d.sm.schedulers - 1) / d.sm.schedulers <= max_scheduler_warps, d, "a scheduler has more than 64 warps");
+  require(d.sm_clock_hz > 0, d, "sm.clock is missing");
+  require(d.l2_slices > 0 && d.l2_slices <= 4096, d, "l2.slices is not between 1 and 4096");
+  require(cache_ok(d.l1, d.l1.bytes), d, "l1: bytes, line_bytes, sector_bytes or ways are missing or not supported");
+  require(cache_ok(d.l2, d.l2.bytes / d.l2_slices), d, "l2: bytes, line_bytes, sector_bytes or ways are missing or not supported");
+  require(cache_ok(d.constant, d.constant.bytes), d, "constant: bytes, line_bytes, sector_bytes or ways are missing or not supported");
+  require(d.l1.bytes_per_cycle > 0 && d.l2.bytes_per_cycle > 0, d, "l1.bytes_per_cycle or l2.bytes_per_cycle is missing");
+  require(d.l1.mshr_entries > 0 && d.l1.mshr_merge > 0 && d.l2.mshr_entries > 0 && d.l2.mshr_merge > 0, d,
+          "mshr_entries or mshr_merge of a cache is missing");
+  require(d.l1.mshr_entries <= 65536 && d.l2.mshr_entries <= 65536, d, "mshr_entries is above 65536");
+  require(d.shared.banks > 0 && d.shared.banks <= 64 && d.shared.bank_bytes > 0, d, "shared.banks is not between 1 and 64");
+  require(d.interconnect.sm_bytes_per_cycle > 0 && d.interconnect.sm_write_bytes_per_cycle > 0, d, "interconnect bandwidth is missing");
+  require(d.dram.partitions > 0 && d.dram.partitions <= 4096, d, "dram.partitions is not between 1 and 4096");
+  require(d.dram.bandwidth > 0 && d.dram.row_bytes >= 128, d, "dram.bandwidth or dram.row_bytes is missing");
+}
+
+// Measured copies include the row misses of a copy, so the simple model's sequential stream gets exactly that much.
+std::unique_ptr<memory::Dram> make_dram(const device::Device& device, const Latencies& latencies) {
+  const double bandwidth = device.dram.bandwidth_measured > 0 ? std::min(device.dram.bandwidth_measured, device.dram.bandwidth)
+                                                              : device.dram.bandwidth * sustained_share;
+  memory::DramSimpleConfig config;
+  config.partitions = device.dram.partitions;
+  config.latency = latencies.dram;
+  config.bytes_per_cycle = bandwidth / device.sm_clock_hz / device.dram.partitions;
+  config.row_miss_penalty = device.dram.row_miss_penalty;
+  config.row_bytes = device.dram.row_bytes;
+  return std::make_unique<memory::DramSimple>(config);
+}
+
+}  // namespace
+
+struct Gpu::Impl {
+  Impl(const device::Device& d, const Options& o)
+      : device((check(d), d)),
+        options(o),
+        pipes(device),
+        latencies(device),
+        sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler)},
+        network(device, latencies.network),
+        memory(device, latencies, network, make_dram(device, latencies)) {
+    sms.reserve(device.sm.count);
+    for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
+  }
+
+  void begin(const exec::Launch& launch);
+  Cycle simulate();
+  Cycle next_event() const;
+  void run_quantum(Cycle end);
+  void check_limits(Cycle now) const;
+  std::uint32_t l1_ways() const;
+  result::KernelResult collect(Cycle cycles);
+
+  const device::Device device;
+  const Options options;
+  const PipeTable pipes;
+  const Latencies latencies;
+  const SmConfig sm_config;
+  Interconnect network;
+  MemorySystem memory;
+  std::vector<Sm> sms;
+  Programs programs;
+  LaunchContext context;
+  device::Occupancy occupancy;
+  std::uint32_t registers = 0;
+  std::uint64_t epoch = 0;
+  Cycle horizon = 0;   // nothing has been simulated beyond
+};
+
+Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(device, options)) {}
+Gpu::~Gpu() = default;
+
+void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory.invalidate(address, bytes); }
+
+result::KernelResult Gpu::run(const exec::Launch& launch) {
+  impl_->begin(launch);
+  return impl_->collect(impl_->simulate());
+}
+
+result::KernelResult Gpu::partial() { return impl_->collect(impl_->horizon); }
+
+// Where L1 and shared memory share their storage, L1 gets what the resident blocks leave, in whole ways.
+std::uint32_t Gpu::Impl::l1_ways() const {
+  const device::CacheParams& l1 = device.l1;
+  const auto way_bytes = static_cast<double>(l1.bytes) / l1.ways;
+  if (device.l1_unified_bytes == 0) return std::max(1u, static_cast<std::uint32_t>(static_cast<double>(l1.bytes) / way_bytes));
+  const std::uint64_t shared = std::uint64_t{occupancy.blocks_per_sm} * occupancy.shared_per_block;
+  const std::uint64_t rest = device.l1_unified_bytes > shared ? device.l1_unified_bytes - shared : 0;
+  return std::clamp(static_cast<std::uint32_t>(static_cast<double>(rest) / way_bytes), 1u, l1.ways);
+}
+
+void Gpu::Impl::begin(const exec::Launch& launch) {
+  const ptx::Function& function = launch.function();
+  registers = std::max(1u, options.registers_override != 0 ? options.registers_override : function.registers);
+  occupancy = device::occupancy(device, launch.threads_per_block(), registers, launch.shared_bytes());
+  if (occupancy.blocks_per_sm == 0)
+    throw Error(ExitCode::bad_input, "launch-resources",
+                fmt::format("a block of kernel '{}' does not fit an SM of {}: {} threads, {} registers per thread, {} bytes of shared memory",
+                            function.name, device.name, launch.threads_per_block(), registers, launch.shared_bytes()),
+                fmt::format("its limit is the {}: use a smaller block, fewer registers (--regs) or less shared memory",
+                            device::name_of(occupancy.limit)));
+  programs.begin(function, pipes);
+  context.launch = &launch;
+  context.programs = &programs;
+  context.warps_per_block = launch.warps_per_block();
+  context.blocks_per_sm = occupancy.blocks_per_sm;
+  context.l1_ways = l1_ways();
+  context.sm_count = device.sm.count;
+  context.epoch = epoch;
+  horizon = 0;
+  network.restart();
+  memory.restart();
+  for (Sm& sm : sms) sm.begin(context);
+}
+
+Cycle Gpu::Impl::next_event() const {
+  Cycle next = memory.next_event();
+  for (const Sm& sm : sms) next = std::min(next, sm.next_event());
+  return next;
+}
+
+void Gpu::Impl::run_quantum(Cycle end) {
+  for (Sm& sm : sms) {
+    if (sm.next_event() < end) sm.run(end);
+    for (const TimedRequest& request : sm.outbox()) memory.push(request);
+    sm.outbox().clear();
+  }
+  memory.advance(end);
+}
+
+void Gpu::Impl::check_limits(Cycle at) const {
+  if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", "interrupted by the user");
+  if (options.max_cycles != 0 && at >= options.max_cycles)
+    throw Error(ExitCode::failure, "limit-cycles",
+                fmt::format("kernel '{}' reached the limit of {} cycles", context.launch->function().name, options.max_cycles),
+                "raise --max-cycles, or shrink the problem");
+}
+
+Cycle Gpu::Impl::simulate() {
+  BlockDispatcher dispatcher(context.launch->block_count(), sms.size(), static_cast<Cycle>(std::llround(device.host.block_launch_cycles)));
+  dispatcher.hand_out(0, sms);
+  const Cycle quantum = latencies.network;
+  for (Cycle now = next_event(); now != never; now = next_event()) {
+    horizon = std::max(horizon, now);
+    check_limits(now);
+    horizon = now + quantum;
+    run_quantum(now + quantum);
+    if (!dispatcher.all_handed_out()) dispatcher.hand_out(now + quantum, sms);
+  }
+  Cycle cycles = 0;
+  for (const Sm& sm : sms) {
+    if (!sm.idle()) sm.check_progress();
+    SIMTLAB_ASSERT(sm.idle(), "an SM with resident blocks has something to do");
+    cycles = std::max(cycles, sm.finished_at());
+  }
+  return cycles;
+}
+
+result::KernelResult Gpu::Impl::collect(Cycle cycles) {
+  LaunchStatistics statistics(device, occupancy, cycles);
+  for (Sm& sm : sms) {
+    sm.finish(cycles);
+    statistics.sm.add(sm.counters());
+  }
+  statistics.l2 = memory.counters();
+  statistics.dram = memory.dram_statistics();
+  statistics.interconnect_read_bytes = network.read_bytes();
+  statistics.request_busy = network.request_busy_cycles();
+  statistics.reply_busy = network.reply_busy_cycles();
+  epoch += cycles;
+  std::uint64_t slots = 0;
+  for (const std::uint64_t count : statistics.sm.slots) slots += count;
+  SIMTLAB_ASSERT(slots == cycles * device.sm.count * device.sm.schedulers, "every scheduler slot has exactly one reason");
+
+  result::KernelResult result;
+  const ptx::Function& function = context.launch->function();
+  result.name = result.demangled = function.name;
+  result.shared_bytes = context.launch->shared_bytes();
+  result.registers = registers;
+  result.metrics = to_metrics(statistics);
+  result.limiter = std::string(device::name_of(occupancy.limit));
+  result.bottleneck = bottleneck_of(result.metrics, statistics);
+  result.not_modelled = not_modelled(statistics);
+  return result;
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,51 @@
+#include "timing/latencies.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "ptx/op.h"
+
+namespace simtlab::timing {
+namespace {
+
+using memory::Cycle;
+
+Cycle whole(double cycles) { return static_cast<Cycle>(std::llround(std::max(cycles, 1.0))); }
+std::uint32_t fine(double cycles) { return static_cast<std::uint32_t>(std::llround(std::max(cycles, 1.0) * 256)); }
+
+double class_latency(const device::Device& device, ptx::OpClass c) { return device.latency[static_cast<std::size_t>(c)]; }
+
+void require(bool condition, const device::Device& device, const char* what) {
+  if (!condition)
+    throw Error(ExitCode::bad_input, "device-value", fmt::format("device '{}': {}", device.name, what),
+                "correct the latencies in the device file or with --set");
+}
+
+}  // namespace
+
+Latencies::Latencies(const device::Device& device) {
+  require(device.l1.latency >= 1, device, "l1.latency is missing");
+  require(device.l2.latency >= 8, device, "l2.latency is below 8 cycles");
+  require(device.dram.latency >= device.l2.latency + 1, device, "dram.latency is not above l2.latency");
+  const Cycle l2 = whole(device.l2.latency);
+  // A file without a value for the network gets a quarter of the way each direction.
+  const double one_way = device.interconnect.latency > 0 ? device.interconnect.latency : device.l2.latency / 4;
+  network = std::clamp<Cycle>(whole(one_way), 1, (l2 - 4) / 2);
+  to_network = std::min<Cycle>(8, (l2 - 2 * network) / 2);
+  slice = l2 - 2 * network - to_network;
+  dram = whole(device.dram.latency) - l2;
+  atomic_extra = static_cast<Cycle>(std::max(0.0, std::round(class_latency(device, ptx::OpClass::atomic) - device.l2.latency)));
+  branch = whole(device.sm.branch_latency > 0 ? device.sm.branch_latency : class_latency(device, ptx::OpClass::control));
+  barrier = whole(device.sm.barrier_latency > 0 ? device.sm.barrier_latency : class_latency(device, ptx::OpClass::barrier));
+  fence = whole(class_latency(device, ptx::OpClass::fence));
+  l1_hit = fine(device.l1.latency);
+  shared = fine(device.shared.latency > 0 ? device.shared.latency : class_latency(device, ptx::OpClass::shared));
+  constant = fine(device.constant.latency > 0 ? device.constant.latency : class_latency(device, ptx::OpClass::constant));
+  const double texture = class_latency(device, ptx::OpClass::texture);
+  texture_extra = texture > device.l1.latency ? fine(texture - device.l1.latency) : 0;
+}
+
+}  // namespace simtlab::timing

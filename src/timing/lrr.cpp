@@ -1,0 +1,17 @@
+// Loose round-robin: the next warp after the last that issued, skipping those that cannot.
+#include "timing/scheduler.h"
+
+namespace simtlab::timing {
+namespace {
+
+unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
+  const unsigned start = (scheduler.last + 1u) % max_scheduler_warps;
+  const auto ahead = static_cast<unsigned>(std::countr_zero(std::rotr(eligible, static_cast<int>(start))));
+  return (start + ahead) % max_scheduler_warps;
+}
+
+}  // namespace
+
+constinit const SchedulerPolicy loose_round_robin{"lrr", device::Scheduler::lrr, pick};
+
+}  // namespace simtlab::timing

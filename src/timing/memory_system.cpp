@@ -1,0 +1,261 @@
+#include "timing/memory_system.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace simtlab::timing {
+namespace {
+
+unsigned count(std::uint8_t sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
+
+// DRAM tags name the slice and its line.
+constexpr unsigned slice_shift = 48;
+
+}  // namespace
+
+MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
+                           std::unique_ptr<memory::Dram> dram)
+    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions), dram_(std::move(dram)) {
+  write_back_ = device.l2.write_policy == device::WritePolicy::write_back;
+  write_allocate_ = device.l2.write_allocate;
+  dram_access_sectors_ = std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4);
+  const double slice_bandwidth = device.l2.bytes_per_cycle / device.l2_slices;
+  sector_cost_ = memory::to_fixed(32 / slice_bandwidth);
+  // throughput[atomic] is per SM; the work is done at the slices.
+  const double rate = device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)] * device.sm.count / device.l2_slices;
+  atomic_cost_ = memory::to_fixed(1 / rate);
+  memory::CacheConfig config{.bytes = device.l2.bytes / device.l2_slices,
+                             .line_bytes = device.l2.line_bytes,
+                             .sector_bytes = device.l2.sector_bytes,
+                             .ways = device.l2.ways,
+                             .replacement = device.l2.replacement,
+                             .hashed_sets = device.l2.hashed_sets};
+  slices_.reserve(device.l2_slices);
+  for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
+    config.seed = i;
+    slices_.push_back({memory::Cache(config), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}});
+  }
+  pool_.reserve(4096);
+  free_.reserve(4096);
+}
+
+MemorySystem::Index MemorySystem::keep(const Pending& pending) {
+  if (free_.empty()) {
+    pool_.push_back(pending);
+    return static_cast<Index>(pool_.size() - 1);
+  }
+  const Index index = free_.back();
+  free_.pop_back();
+  pool_[index] = pending;
+  return index;
+}
+
+void MemorySystem::drop(Index index) { free_.push_back(index); }
+
+void MemorySystem::push(const TimedRequest& timed) {
+  events_.push(timed.at, {keep({timed.request, map_.place(timed.request.line), false}), What::arrive});
+}
+
+Cycle MemorySystem::next_event() const { return std::min(events_.next_time(), dram_->next_event()); }
+
+void MemorySystem::advance(Cycle end) {
+  for (Cycle now = next_event(); now < end; now = next_event()) {
+    done_.clear();
+    dram_->advance(now, done_);
+    for (const memory::DramDone& done : done_) dram_done(now, done);
+    for (Event event; events_.pop(now, event);) {
+      switch (event.what) {
+        case What::arrive:
+          arrive(now, event.request);
+          break;
+        case What::look_up:
+          look_up(now, event.request);
+          break;
+        case What::answer:
+          answer(now, pool_[event.request].request, pool_[event.request].request.sectors);
+          drop(event.request);
+          break;
+      }
+    }
+  }
+}
+
+// Takes its turn at the slice.
+void MemorySystem::arrive(Cycle now, Index index) {
+  const Pending& pending = pool_[index];
+  const Request& request = pending.request;
+  FixedCycles cost = count(request.sectors) * sector_cost_;
+  if (request.kind == RequestKind::atomic)
+    cost = std::max({cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
+  counters_.busy += cost;
+  counters_.sectors_moved += count(request.sectors);
+  const Cycle start = slices_[pending.place.slice].port.take(now, cost);
+  events_.push(start + latencies_.slice, {index, What::look_up});
+}
+
+void MemorySystem::look_up(Cycle now, Index index) {
+  Slice& slice = slices_[pool_[index].place.slice];
+  if (!slice.blocked.empty() || !serve(now, index)) slice.blocked.push(index);
+}
+
+bool MemorySystem::serve(Cycle now, Index index) {
+  return pool_[index].request.kind == RequestKind::write ? serve_write(now, index) : serve_read(now, index);
+}
+
+std::uint8_t MemorySystem::dram_sectors(std::uint8_t sectors) const {
+  std::uint8_t wide = 0;
+  const unsigned ones = (1u << dram_access_sectors_) - 1;
+  for (unsigned at = 0; at < 4; at += dram_access_sectors_)
+    if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
+  return wide;
+}
+
+void MemorySystem::count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way) {
+  if (pending.counted) return;
+  pending.counted = true;
+  const unsigned joined = count(static_cast<std::uint8_t>(probe.miss & under_way));
+  counters_.cache.read_accesses += count(pending.request.sectors);
+  counters_.cache.read_hits += count(probe.hit);
+  counters_.cache.read_pending += joined;
+  counters_.cache.read_misses += count(probe.miss) - joined;
+}
+
+bool MemorySystem::serve_read(Cycle now, Index index) {
+  Pending& pending = pool_[index];
+  Request& request = pending.request;
+  Slice& slice = slices_[pending.place.slice];
+  const std::uint64_t line = pending.place.slice_line;
+  const memory::Cache::Probe probe = slice.cache.read(line, request.sectors);
+  if (probe.miss == 0) {
+    count_read(pending, probe, 0);
+    performed(now, index, request.sectors);
+    return true;
+  }
+  const memory::Mshr::Look look = slice.mshr.look(line);
+  const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
+  if (!look.room || (fresh != 0 && !dram_->ready(pending.place.partition, now))) return false;
+  count_read(pending, probe, look.pending);
+  // Reads get what is there at once; atomics wait for all of their sectors.
+  std::uint8_t needs = probe.miss;
+  if (request.kind == RequestKind::read && probe.hit != 0) {
+    answer(now, request, probe.hit);
+    request.sectors = probe.miss;
+  }
+  auto fetch = static_cast<std::uint8_t>(dram_sectors(slice.cache.widen(fresh)) & ~look.pending);
+  fetch = static_cast<std::uint8_t>(fetch & ~slice.cache.probe(line, fetch).hit);
+  slice.mshr.add(line, needs, fetch, index);
+  if (fetch != 0) {
+    const std::uint64_t tag = (std::uint64_t{pending.place.slice} << slice_shift) | line;
+    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag}, now);
+  }
+  return true;
+}
+
+bool MemorySystem::serve_write(Cycle now, Index index) {
+  const Pending& pending = pool_[index];
+  const Request& request = pending.request;
+  Slice& slice = slices_[pending.place.slice];
+  const bool absent = slice.cache.probe(pending.place.slice_line, 0xf).hit == 0;
+  if ((absent || !write_back_) && !dram_->ready(pending.place.partition, now)) return false;
+  memory::Evictions evicted;
+  const std::uint8_t present =
+      slice.cache.write(pending.place.slice_line, request.bytes, request.sectors, write_allocate_, write_back_, evicted);
+  counters_.cache.write_accesses += count(request.sectors);
+  counters_.cache.write_hits += count(present);
+  write_back(now, pending.place.slice, evicted);
+  if (!write_back_ || (!write_allocate_ && present == 0))
+    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, ~std::uint64_t{0}}, now);
+  answer(now, request, 0);
+  drop(index);
+  return true;
+}
+
+// All sectors of a read or atomic are in the slice: answer, for atomics after the operation.
+void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
+  Pending& pending = pool_[index];
+  if (pending.request.kind == RequestKind::atomic) {
+    memory::Evictions evicted;
+    slices_[pending.place.slice].cache.fill(pending.place.slice_line, pending.request.sectors, true, evicted);
+    write_back(now, pending.place.slice, evicted);
+    if (!pending.request.returns) pending.request.sectors = 0;
+    events_.push(now + latencies_.atomic_extra, {index, What::answer});
+    return;
+  }
+  answer(now, pending.request, sectors);
+  drop(index);
+}
+
+void MemorySystem::answer(Cycle now, const Request& request, std::uint8_t sectors) {
+  network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
+}
+
+void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted) {
+  for (unsigned i = 0; i < evicted.count; ++i) {
+    const auto place = map_.place(map_.global_line(slice, evicted.items[i].line));
+    counters_.writebacks += count(evicted.items[i].sectors);
+    dram_->push({place.partition, place.partition_line, dram_sectors(evicted.items[i].sectors), true,
+                 (std::uint64_t{slice} << slice_shift)},
+                now);
+  }
+}
+
+void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
+  if (done.tag == ~std::uint64_t{0}) {   // written past L2: any slice of the partition may go on
+    for (Slice& slice : slices_) retry(now, slice);
+    return;
+  }
+  const auto number = static_cast<std::uint32_t>(done.tag >> slice_shift);
+  const std::uint64_t line = done.tag & ((std::uint64_t{1} << slice_shift) - 1);
+  Slice& slice = slices_[number];
+  if (!done.write) {
+    memory::Evictions evicted;
+    slice.cache.fill(line, done.sectors, false, evicted);
+    write_back(now, number, evicted);
+    slice.mshr.fill(line, done.sectors, [&](std::uint64_t waiter) {
+      const auto index = static_cast<Index>(waiter);
+      performed(now, index, pool_[index].request.sectors);
+    });
+  }
+  for (std::uint32_t other = done.partition % map_.slices(); other < map_.slices(); other += map_.partitions())
+    retry(now, slices_[other]);
+  retry(now, slice);
+}
+
+void MemorySystem::retry(Cycle now, Slice& slice) {
+  while (!slice.blocked.empty() && serve(now, slice.blocked.front())) slice.blocked.pop();
+}
+
+void MemorySystem::invalidate(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const std::uint64_t first = address / 128;
+  const std::uint64_t last = (address + bytes - 1) / 128;
+  std::uint64_t lines = 0;
+  for (const Slice& slice : slices_) lines += slice.cache.line_count();
+  if (last - first >= lines) {
+    for (Slice& slice : slices_) slice.cache.clear();
+    return;
+  }
+  for (std::uint64_t line = first; line <= last; ++line) {
+    const auto place = map_.place(line);
+    slices_[place.slice].cache.invalidate(place.slice_line, 0xf);
+  }
+}
+
+void MemorySystem::restart() {
+  for (Slice& slice : slices_) {
+    slice.port.reset();
+    slice.mshr.clear();
+    slice.blocked.clear();
+  }
+  events_.restart();
+  dram_->restart();
+  pool_.clear();
+  free_.clear();
+  counters_ = {};
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,87 @@
+// Everything behind the network: L2 slices with their miss registers, and the DRAM below them.
+//
+// Event-driven over a calendar. A request occupies its slice for bytes / bandwidth (atomics: for their operations), looks its tag up
+// `slice` cycles later, and either answers or waits in the slice's miss registers for DRAM. A slice whose head request finds
+// no register, no waiter slot or a full DRAM queue blocks, in order, until one frees. Writes allocate with byte masks and are
+// acknowledged at the tag look-up; dirty sectors go to DRAM when their line is replaced. Atomics are performed at the slice.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/device.h"
+#include "memory/address_map.h"
+#include "memory/cache.h"
+#include "memory/calendar.h"
+#include "memory/dram.h"
+#include "memory/mshr.h"
+#include "memory/ring.h"
+#include "timing/interconnect.h"
+#include "timing/latencies.h"
+#include "timing/statistics.h"
+
+namespace simtlab::timing {
+
+class MemorySystem {
+ public:
+  MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network, std::unique_ptr<memory::Dram> dram);
+
+  void push(const TimedRequest& request);
+  Cycle next_event() const;
+  // Handles all events before `end`; replies go to the network's inboxes.
+  void advance(Cycle end);
+  bool idle() const { return events_.empty() && dram_->next_event() == never; }
+
+  const L2Counters& counters() const { return counters_; }
+  memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
+  void invalidate(std::uint64_t address, std::uint64_t bytes);
+  // A new launch: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
+  void restart();
+
+ private:
+  using Index = std::uint32_t;
+  enum class What : std::uint8_t { arrive, look_up, answer };
+  struct Event { Index request; What what; };
+  struct Pending {
+    Request request;
+    memory::AddressMap::Place place;
+    bool counted = false;
+  };
+  struct Slice {
+    memory::Cache cache;
+    memory::Mshr mshr;
+    memory::Port port;
+    memory::Ring<Index> blocked;
+  };
+
+  void arrive(Cycle now, Index index);
+  void look_up(Cycle now, Index index);
+  bool serve(Cycle now, Index index);            // false: must wait
+  bool serve_read(Cycle now, Index index);       // reads and atomics
+  bool serve_write(Cycle now, Index index);
+  void count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way);
+  void performed(Cycle now, Index index, std::uint8_t sectors);
+  void answer(Cycle now, const Request& request, std::uint8_t sectors);
+  void dram_done(Cycle now, const memory::DramDone& done);
+  void retry(Cycle now, Slice& slice);
+  void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
+  std::uint8_t dram_sectors(std::uint8_t sectors) const;
+  Index keep(const Pending& pending);
+  void drop(Index index);
+
+  Latencies latencies_;
+  Interconnect& network_;
+  memory::AddressMap map_;
+  std::unique_ptr<memory::Dram> dram_;
+  bool write_back_ = true, write_allocate_ = true;
+  unsigned dram_access_sectors_ = 1;
+  FixedCycles sector_cost_ = 0, atomic_cost_ = 0;
+  std::vector<Slice> slices_;
+  memory::Calendar<Event> events_;
+  std::vector<Pending> pool_;
+  std::vector<Index> free_;
+  std::vector<memory::DramDone> done_;
+  L2Counters counters_;
+};
+
+}  // namespace simtlab::timing

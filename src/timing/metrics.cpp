@@ -1,0 +1,206 @@
+#include "timing/metrics.h"
+
+#include <algorithm>
+#include <string>
+
+namespace simtlab::timing {
+namespace {
+
+using ptx::OpClass;
+
+// A ratio over nothing is 0.
+double ratio(double a, double b) { return b > 0 ? a / b : 0.0; }
+double ratio(std::uint64_t a, std::uint64_t b) { return ratio(static_cast<double>(a), static_cast<double>(b)); }
+
+std::uint64_t of_class(const std::array<std::uint64_t, class_count>& counts, OpClass c) { return counts[static_cast<std::size_t>(c)]; }
+
+// Peaks and totals that several metrics need.
+struct Derived {
+  explicit Derived(const LaunchStatistics& s)
+      : cycles(static_cast<double>(s.cycles)),
+        sm_cycles(cycles * s.device.sm.count),
+        slots(sm_cycles * s.device.sm.schedulers),
+        seconds(cycles / s.device.sm_clock_hz) {}
+  double cycles, sm_cycles, slots, seconds;
+};
+
+void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
+  const SmCounters& sm = s.sm;
+  m.set("gpu.cycles", std::uint64_t{s.cycles});
+  m.set("gpu.time", d.seconds * 1e9);
+  m.set("gpu.launch_overhead", s.device.host.launch_overhead_ns);
+  m.set("gpu.instructions.warp", sm.warp_instructions);
+  m.set("gpu.instructions.thread", sm.thread_instructions);
+  m.set("gpu.instructions.lanes", ratio(sm.thread_instructions, sm.warp_instructions));
+  m.set("gpu.ipc", ratio(static_cast<double>(sm.thread_instructions), d.cycles));
+  m.set("gpu.ipc.warp", ratio(static_cast<double>(sm.warp_instructions), d.sm_cycles));
+  const auto flops = [&](std::initializer_list<OpClass> classes) {
+    std::uint64_t sum = 0;
+    for (const OpClass c : classes) sum += of_class(sm.flops_by_class, c);
+    return sum;
+  };
+  m.set("gpu.flops.fp16", flops({OpClass::fp16}));
+  m.set("gpu.flops.fp32", flops({OpClass::fp32, OpClass::fp32_div, OpClass::fp32_sqrt, OpClass::sfu}));
+  m.set("gpu.flops.fp64", flops({OpClass::fp64, OpClass::fp64_div, OpClass::fp64_sqrt}));
+  m.set("gpu.blocks", sm.blocks);
+  m.set("gpu.warps", sm.warps);
+  m.set("gpu.waves", ratio(static_cast<double>(sm.blocks), static_cast<double>(s.device.sm.count) * s.occupancy.blocks_per_sm));
+  m.set("gpu.sm.active", ratio(static_cast<double>(sm.active_cycles), d.sm_cycles));
+  for (std::size_t c = 0; c < class_count; ++c)
+    if (sm.by_class[c] > 0) m.set("instructions." + std::string(device::op_class_names[c]), sm.by_class[c]);
+  m.set("branch.executed", sm.branches);
+  m.set("branch.divergent", sm.divergent_branches);
+  m.set("barrier.executed", sm.barriers);
+}
+
+void set_occupancy(result::Metrics& m, const LaunchStatistics& s) {
+  const double most = static_cast<double>(s.device.sm.max_warps);
+  m.set("occupancy.theoretical", s.occupancy.ratio);
+  m.set("occupancy.achieved", ratio(static_cast<double>(s.sm.warp_cycles), static_cast<double>(s.sm.active_cycles) * most));
+  m.set("occupancy.blocks_per_sm", std::uint64_t{s.occupancy.blocks_per_sm});
+  m.set("occupancy.limit.warps", std::uint64_t{s.occupancy.by_warps});
+  m.set("occupancy.limit.blocks", std::uint64_t{s.occupancy.by_blocks});
+  m.set("occupancy.limit.registers", std::uint64_t{s.occupancy.by_registers});
+  m.set("occupancy.limit.shared_memory", std::uint64_t{s.occupancy.by_shared});
+}
+
+void set_requests(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
+  const SmCounters& sm = s.sm;
+  const auto space = [&](const std::string& name, const SpaceCounters& c) {
+    m.set(name + ".requests", c.requests);
+    m.set(name + ".sectors", c.sectors);
+    m.set(name + ".bytes", c.bytes);
+    m.set(name + ".efficiency", ratio(c.bytes, c.sectors * 32));
+  };
+  space("global.load", sm.global_load);
+  space("global.store", sm.global_store);
+  m.set("local.load.sectors", sm.local_load.sectors);
+  m.set("local.store.sectors", sm.local_store.sectors);
+  m.set("atomic.requests", sm.atomic_requests);
+  m.set("atomic.operations", sm.atomic_operations);
+  m.set("shared.load.requests", sm.shared_loads);
+  m.set("shared.store.requests", sm.shared_stores);
+  m.set("shared.atomic.requests", sm.shared_atomics);
+  m.set("shared.wavefronts", sm.shared_passes);
+  m.set("shared.bank_conflicts", sm.shared_conflicts);
+  m.set("shared.bytes", sm.shared_bytes);
+  m.set("shared.utilisation", ratio(memory::to_cycles(sm.shared_busy), d.sm_cycles));
+  m.set("constant.accesses", sm.constant_accesses);
+  m.set("constant.misses", sm.constant_misses);
+  m.set("constant.miss_rate", ratio(sm.constant_misses, sm.constant_accesses));
+  m.set("texture.requests", sm.texture_requests);
+}
+
+void set_cache(result::Metrics& m, const std::string& name, const CacheCounters& c) {
+  m.set(name + ".read.accesses", c.read_accesses);
+  m.set(name + ".read.hits", c.read_hits);
+  m.set(name + ".read.hits_pending", c.read_pending);
+  m.set(name + ".read.misses", c.read_misses);
+  m.set(name + ".read.miss_rate", ratio(c.read_misses, c.read_accesses));
+  m.set(name + ".write.accesses", c.write_accesses);
+  m.set(name + ".write.hits", c.write_hits);
+  m.set(name + ".write.misses", c.write_accesses - c.write_hits);
+  m.set(name + ".write.miss_rate", ratio(c.write_accesses - c.write_hits, c.write_accesses));
+}
+
+void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
+  set_cache(m, "l1", s.sm.l1);
+  m.set("l1.bytes", s.sm.l1_bytes);
+  m.set("l1.utilisation", ratio(memory::to_cycles(s.sm.l1_busy), d.sm_cycles));
+  m.set("l1.mshr.stalls", s.sm.mshr_stall_cycles);
+  m.set("interconnect.read.bytes", s.interconnect_read_bytes);
+  m.set("interconnect.write.bytes", s.sm.request_bytes);
+  m.set("interconnect.utilisation", ratio(std::max(s.request_busy, s.reply_busy), d.sm_cycles));
+  set_cache(m, "l2", s.l2.cache);
+  m.set("l2.bytes", s.l2.sectors_moved * 32);
+  m.set("l2.utilisation", ratio(memory::to_cycles(s.l2.busy), d.cycles * s.device.l2_slices));
+  m.set("l2.writebacks", s.l2.writebacks);
+  const auto bytes = static_cast<double>(s.dram.read_bytes + s.dram.write_bytes);
+  m.set("dram.read.bytes", s.dram.read_bytes);
+  m.set("dram.write.bytes", s.dram.write_bytes);
+  m.set("dram.bandwidth", ratio(bytes, d.seconds));
+  m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
+  m.set("dram.row_misses", s.dram.row_misses);
+}
+
+void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
+  double compute = 0;
+  for (std::size_t p = 0; p < pipe_count; ++p) {
+    const auto pipe = static_cast<Pipe>(p);
+    if (pipe == Pipe::mio || pipe == Pipe::lg || pipe == Pipe::tex || s.sm.pipe_busy[p] == 0) continue;
+    const double busy = ratio(memory::to_cycles(s.sm.pipe_busy[p]), d.slots);
+    m.set("pipe." + std::string(name_of(pipe)), busy);
+    if (pipe != Pipe::control && pipe != Pipe::constant) compute = std::max(compute, busy);
+  }
+  m.set("sol.compute", compute);
+  double memory = 0;
+  for (const char* part : {"l1.utilisation", "shared.utilisation", "l2.utilisation", "interconnect.utilisation", "dram.utilisation"})
+    memory = std::max(memory, m.get(part).value_or(0));
+  m.set("sol.memory", memory);
+  m.set("sol.issue", ratio(static_cast<double>(s.sm.slots[static_cast<std::size_t>(Stall::selected)]), d.slots));
+}
+
+// Reasons that no part of this model can cause are absent.
+void set_slots(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
+  m.set("scheduler.slots", s.cycles * s.device.sm.count * s.device.sm.schedulers);
+  for (std::size_t i = 0; i < stall_count; ++i) {
+    const auto stall = static_cast<Stall>(i);
+    if (stall == Stall::no_instruction) continue;
+    m.set("stall." + std::string(name_of(stall)), ratio(static_cast<double>(s.sm.slots[i]), d.slots));
+  }
+}
+
+template <std::size_t n>
+void add_all(std::array<std::uint64_t, n>& to, const std::array<std::uint64_t, n>& from) {
+  for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
+}
+void add_space(SpaceCounters& to, const SpaceCounters& from) {
+  to.requests += from.requests;
+  to.sectors += from.sectors;
+  to.bytes += from.bytes;
+}
+
+}  // namespace
+
+void SmCounters::add(const SmCounters& o) {
+  warp_instructions += o.warp_instructions;
+  thread_instructions += o.thread_instructions;
+  add_all(by_class, o.by_class);
+  add_all(flops_by_class, o.flops_by_class);
+  add_all(pipe_busy, o.pipe_busy);
+  add_all(slots, o.slots);
+  add_space(global_load, o.global_load);
+  add_space(global_store, o.global_store);
+  add_space(local_load, o.local_load);
+  add_space(local_store, o.local_store);
+  using Member = std::uint64_t SmCounters::*;
+  static constexpr Member scalars[] = {
+      &SmCounters::blocks,          &SmCounters::warps,           &SmCounters::active_cycles,     &SmCounters::warp_cycles,
+      &SmCounters::branches,        &SmCounters::divergent_branches, &SmCounters::atomic_requests, &SmCounters::atomic_operations,
+      &SmCounters::texture_requests, &SmCounters::async_copies,   &SmCounters::shared_loads,      &SmCounters::shared_stores,
+      &SmCounters::shared_atomics,  &SmCounters::shared_passes,   &SmCounters::shared_conflicts,  &SmCounters::shared_bytes,
+      &SmCounters::barriers,        &SmCounters::fences,          &SmCounters::constant_accesses, &SmCounters::constant_misses,
+      &SmCounters::mshr_stall_cycles, &SmCounters::l1_bytes,      &SmCounters::l1_busy,           &SmCounters::shared_busy,
+      &SmCounters::request_bytes};
+  for (const Member member : scalars) this->*member += o.*member;
+  l1.read_accesses += o.l1.read_accesses;
+  l1.read_hits += o.l1.read_hits;
+  l1.read_pending += o.l1.read_pending;
+  l1.read_misses += o.l1.read_misses;
+  l1.write_accesses += o.l1.write_accesses;
+  l1.write_hits += o.l1.write_hits;
+}
+
+result::Metrics to_metrics(const LaunchStatistics& statistics) {
+  const Derived derived(statistics);
+  result::Metrics m;
+  set_work(m, statistics, derived);
+  set_occupancy(m, statistics);
+  set_requests(m, statistics, derived);
+  set_memory(m, statistics, derived);
+  set_speed_of_light(m, statistics, derived);
+  set_slots(m, statistics, derived);
+  return m;
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,33 @@
+// From counters to the metrics of the registry, the limiter and the bottleneck sentence. Pure functions.
+#pragma once
+
+#include "device/occupancy.h"
+#include "exec/executor.h"
+#include "memory/dram.h"
+#include "result/metrics.h"
+#include "timing/statistics.h"
+
+namespace simtlab::timing {
+
+// Everything that one launch left behind.
+struct LaunchStatistics {
+  LaunchStatistics(const device::Device& d, const device::Occupancy& o, Cycle c) : device(d), occupancy(o), cycles(c) {}
+  const device::Device& device;
+  const device::Occupancy& occupancy;
+  Cycle cycles;
+  SmCounters sm;                 // sum over the SMs
+  L2Counters l2;
+  memory::DramStatistics dram;
+  std::uint64_t interconnect_read_bytes = 0;
+  double request_busy = 0, reply_busy = 0;   // port cycles, sums over the SMs
+};
+
+result::Metrics to_metrics(const LaunchStatistics& statistics);
+
+// One sentence: what bounds the kernel, with its evidence, and what to try.
+std::string bottleneck_of(const result::Metrics& metrics, const LaunchStatistics& statistics);
+
+// Deviations (docs/deviations.md) that concern the instructions this kernel executed.
+std::vector<std::string> not_modelled(const LaunchStatistics& statistics);
+
+}  // namespace simtlab::timing

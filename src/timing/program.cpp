@@ -1,0 +1,136 @@
+#include "timing/program.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace simtlab::timing {
+namespace {
+
+Kind kind_of(const ptx::Inst& inst) {
+  using enum ptx::OpClass;
+  switch (inst.op) {
+    case ptx::Op::cp_async_commit:
+      return Kind::async_commit;
+    case ptx::Op::cp_async_wait:
+      return Kind::async_wait;
+    case ptx::Op::nanosleep:
+      return Kind::sleep;
+    case ptx::Op::bar_warp:   // nothing to wait for: the lanes of a warp move together here
+      return Kind::compute;
+    default:
+      break;
+  }
+  switch (inst.op_class) {
+    case control:
+      return Kind::control;
+    case barrier:
+      return Kind::barrier;
+    case fence:
+      return Kind::fence;
+    case load:
+    case store:
+    case shared:
+    case constant:
+    case atomic:
+    case shared_atomic:
+    case texture:
+    case async_copy:
+      return Kind::memory;
+    default:
+      return Kind::compute;
+  }
+}
+
+// Adds and multiplies count one, fused ones two, per element; division and roots one.
+std::uint8_t flops_of(const ptx::Inst& inst) {
+  if (!ptx::is_float(inst.type)) return 0;
+  const bool pair = inst.type == ptx::Type::f16x2 || inst.type == ptx::Type::bf16x2;
+  switch (inst.op) {
+    case ptx::Op::add:
+    case ptx::Op::sub:
+    case ptx::Op::mul:
+    case ptx::Op::div:
+    case ptx::Op::rcp:
+    case ptx::Op::sqrt:
+      return pair ? 2 : 1;
+    case ptx::Op::fma:
+    case ptx::Op::mad:
+      return pair ? 4 : 2;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Program::Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes)
+    : function_(&function), first_predicate_(first_predicate), carry_slot_(carry_slot) {
+  code_.reserve(function.code.size());
+  slots_.reserve(function.code.size() * 4);
+  for (const ptx::Inst& inst : function.code) add_instruction(inst, pipes);
+  slots_.push_back(0);   // so that an empty list at the end has an address
+}
+
+// 64-bit values are known by their first row: halves are never written apart.
+void Program::add_operand(const ptx::Operand& operand) {
+  std::uint32_t slot = 0;
+  if (operand.kind == ptx::OperandKind::reg) {
+    slot = std::min(operand.index, first_predicate_);
+  } else if (operand.kind == ptx::OperandKind::pred) {
+    slot = std::min(first_predicate_ + operand.index, carry_slot_);
+  } else {
+    return;
+  }
+  slots_.push_back(static_cast<std::uint16_t>(slot));
+}
+
+void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes) {
+  const PipeTable::Entry& entry = pipes[inst.op_class];
+  InstInfo info;
+  info.registers = static_cast<std::uint32_t>(slots_.size());
+  for (unsigned i = 0; i < inst.dst_count; ++i) add_operand(inst.dst[i]);
+  if (inst.mods.cc_out) slots_.push_back(static_cast<std::uint16_t>(carry_slot_));
+  const ptx::CallSite* call = nullptr;
+  if (inst.op == ptx::Op::call && inst.target < function_->call_sites.size()) call = &function_->call_sites[inst.target];
+  if (call != nullptr)
+    for (const ptx::CallArg& value : call->returns) add_operand(value.reg);
+  info.dst_count = static_cast<std::uint8_t>(std::min<std::size_t>(slots_.size() - info.registers, 255));
+  for (unsigned i = 0; i < inst.src_count; ++i) add_operand(inst.src[i]);
+  add_operand(inst.guard);
+  if (inst.mods.cc_in) slots_.push_back(static_cast<std::uint16_t>(carry_slot_));
+  if (call != nullptr) {
+    add_operand(call->pointer);
+    for (const ptx::CallArg& value : call->args) add_operand(value.reg);
+  }
+  info.register_count = static_cast<std::uint16_t>(std::min<std::size_t>(slots_.size() - info.registers, 0xffff));
+  info.kind = kind_of(inst);
+  info.pipe = entry.pipe;
+  info.stall = dependence_stall(inst.op_class);
+  info.op_class = inst.op_class;
+  info.returns = inst.op == ptx::Op::atom && info.dst_count > 0;
+  info.latency = entry.latency;
+  info.interval = entry.interval;
+  info.sm_cost = entry.sm_cost;
+  info.flops = flops_of(inst);
+  info.inst = &inst;
+  code_.push_back(info);
+}
+
+void Programs::begin(const ptx::Function& entry, const PipeTable& pipes) {
+  programs_.clear();
+  pipes_ = &pipes;
+  rows_ = std::max(entry.total_reg_rows, entry.reg_rows);
+  predicates_ = std::max(entry.total_preds, entry.pred_count);
+  SIMTLAB_ASSERT(rows_ + predicates_ + 1 < 0xffff, "a kernel has at most 65534 registers");
+  slots_ = rows_ + predicates_ + 2;
+}
+
+const Program* Programs::of(const ptx::Function& function) {
+  for (const auto& program : programs_)
+    if (&program->function() == &function) return program.get();
+  programs_.push_back(std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_));
+  return programs_.back().get();
+}
+
+}  // namespace simtlab::timing

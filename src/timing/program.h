@@ -1,0 +1,76 @@
+// What the SM needs to know of each static instruction, resolved once a launch: pipeline, latency, registers by slot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ptx/module.h"
+#include "timing/pipes.h"
+#include "timing/stall.h"
+
+namespace simtlab::timing {
+
+// How issue treats an instruction.
+enum class Kind : std::uint8_t {
+  compute,       // fixed latency
+  control,       // may branch or exit
+  barrier,
+  fence,
+  memory,        // global, local, shared or constant: by the space that the executor resolved
+  async_commit,
+  async_wait,
+  sleep,
+};
+
+struct InstInfo {
+  std::uint32_t registers = 0;      // first entry in Program::slots: destinations, then sources
+  std::uint16_t register_count = 0;
+  std::uint8_t dst_count = 0;
+  Kind kind = Kind::compute;
+  Pipe pipe = Pipe::fma;
+  Stall stall = Stall::wait;        // of those who wait for the result
+  ptx::OpClass op_class = ptx::OpClass::int_alu;
+  bool returns = false;             // atomics: the old value is wanted
+  std::uint8_t flops = 0;           // floating-point operations of a lane
+  std::uint32_t latency = 0;        // 8 binary places
+  FixedCycles interval = 0, sm_cost = 0;
+  const ptx::Inst* inst = nullptr;
+};
+
+// Instructions of one function. Scoreboard slots: register rows, then predicates, then the carry flag.
+class Program {
+ public:
+  Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes);
+  const ptx::Function& function() const { return *function_; }
+  const InstInfo& operator[](std::uint32_t pc) const { return code_[pc]; }
+  // Destinations and sources of an instruction.
+  std::span<const std::uint16_t> registers(const InstInfo& info) const { return {&slots_[info.registers], info.register_count}; }
+
+ private:
+  void add_operand(const ptx::Operand& operand);
+  void add_instruction(const ptx::Inst& inst, const PipeTable& pipes);
+
+  const ptx::Function* function_;
+  std::uint32_t first_predicate_, carry_slot_;
+  std::vector<InstInfo> code_;
+  std::vector<std::uint16_t> slots_;
+};
+
+// Programs of the functions that a launch reaches, built when first met.
+class Programs {
+ public:
+  // entry decides the size of the scoreboard: rows and predicates of its deepest call chain. Frames of called functions use the
+  // same slots as their callers, which may add false dependences across calls, never lose one.
+  void begin(const ptx::Function& entry, const PipeTable& pipes);
+  const Program* of(const ptx::Function& function);
+  std::uint32_t scoreboard_slots() const { return slots_; }
+
+ private:
+  const PipeTable* pipes_ = nullptr;
+  std::uint32_t rows_ = 0, predicates_ = 0, slots_ = 0;
+  std::vector<std::unique_ptr<Program>> programs_;
+};
+
+}  // namespace simtlab::timing

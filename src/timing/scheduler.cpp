@@ -1,0 +1,16 @@
+#include "timing/scheduler.h"
+
+#include "base/error.h"
+
+namespace simtlab::timing {
+
+// The table of policies: a new one adds its file and a line here.
+const SchedulerPolicy& scheduler_policy(device::Scheduler id) {
+  static constexpr std::array<const SchedulerPolicy*, 2> policies = {&loose_round_robin, &greedy_then_oldest};
+  for (const SchedulerPolicy* policy : policies)
+    if (policy->id == id) return *policy;
+  SIMTLAB_ASSERT(false, "every scheduler of the device file has a policy");
+  return loose_round_robin;
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,192 @@
+// A streaming multiprocessor under the clock.
+//
+// In the order of the hardware: replies from the network, new blocks, memory instructions that had to wait for a register or credit, then
+// each warp scheduler issues. Issue runs the instruction on the functional executor in the same step, so function and timing cannot
+// diverge. In-order issue per warp with a scoreboard of ready cycles per register; loads leave their registers open until the data is
+// there. Between events nothing is evaluated: next_event() says when something can happen, skipped slots get the reason that held.
+// Memory instructions take their turn at the port of their unit (shared memory: passes; L1: tags and bytes) when they issue; L1's tags are
+// looked at then, too, up to a few cycles before the port's turn.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/executor.h"
+#include "memory/cache.h"
+#include "memory/mshr.h"
+#include "memory/ring.h"
+#include "stream/bank_conflicts.h"
+#include "stream/coalescer.h"
+#include "timing/interconnect.h"
+#include "timing/latencies.h"
+#include "timing/program.h"
+#include "timing/scheduler.h"
+#include "timing/statistics.h"
+
+namespace simtlab::timing {
+
+// Parameters that all SMs share.
+struct SmConfig {
+  const device::Device& device;
+  const PipeTable& pipes;
+  const Latencies& latencies;
+  const SchedulerPolicy& policy;
+};
+
+// What a launch fixes for every SM.
+struct LaunchContext {
+  const exec::Launch* launch = nullptr;
+  Programs* programs = nullptr;
+  std::uint32_t warps_per_block = 1;
+  std::uint32_t blocks_per_sm = 1;
+  std::uint32_t l1_ways = 0;
+  std::uint32_t sm_count = 1;
+  std::uint64_t epoch = 0;          // %clock at cycle 0
+};
+
+class Sm {
+ public:
+  Sm(std::uint32_t id, const SmConfig& config, Interconnect& network);
+
+  // Empties the SM for a launch; L1 and the constant cache start cold, as between kernels on hardware.
+  void begin(const LaunchContext& context);
+  unsigned free_blocks() const { return free_blocks_; }
+  void assign(std::uint64_t block, Cycle at);    // needs a free block slot; `at` never decreases
+
+  Cycle next_event() const;
+  void run(Cycle end);                           // everything before `end`
+  std::vector<TimedRequest>& outbox() { return outbox_; }
+
+  bool idle() const { return resident_blocks_ == 0 && launches_.empty(); }
+  Cycle finished_at() const { return finished_at_; }
+  void finish(Cycle end);                        // closes the accounts at the end of the kernel
+  void check_progress() const;                   // throws Fault(deadlock) if a block cannot go on
+  const SmCounters& counters() const { return counters_; }
+
+ private:
+  enum class State : std::uint8_t { empty, running, on_register, at_barrier, on_stores, on_async, drain };
+  static constexpr unsigned async_groups = 8;
+  struct Warp {
+    exec::Block* block = nullptr;
+    const Program* program = nullptr;
+    std::uint32_t pc = 0;
+    std::uint16_t in_block = 0, block_slot = 0;
+    std::uint8_t scheduler = 0, local = 0;     // who schedules it, and its number there
+    State state = State::empty;
+    std::uint8_t fraction = 0;                 // of a cycle, carried from one latency to the next
+    std::uint8_t async_group = 0;              // open group of asynchronous copies
+    std::uint8_t async_wait = 0;               // on_async: newest groups that may stay open
+    std::uint32_t loads = 0, stores = 0;       // outstanding
+    Cycle floor = 0;                           // no issue before
+    std::array<std::uint16_t, async_groups> async{};
+  };
+  struct BlockSlot {
+    std::unique_ptr<exec::Block> block;
+    std::uint32_t warps_left = 0;
+    std::uint32_t at_barrier = 0;
+    bool busy = false;
+  };
+  struct BlockLaunch { std::uint64_t block = 0; Cycle at = 0; };
+  // A load instruction whose data is not all there.
+  struct Load {
+    const InstInfo* info = nullptr;
+    const Program* program = nullptr;
+    Cycle ready_at = 0;
+    std::uint32_t remaining = 0;    // answers still expected, + 1 while segments wait in the queue
+    std::uint16_t warp = 0;
+    std::uint8_t async_group = 0;
+  };
+  enum class Access : std::uint8_t { load, store, atomic, reduction };
+  // A global or local memory instruction, or what is left of it.
+  struct LgInstruction {
+    Access access = Access::load;
+    bool cached = true;             // looks into L1
+    bool local = false;
+    std::uint16_t warp = 0;
+    std::uint32_t load = 0;
+    std::uint32_t extra = 0;        // texture: latency beyond L1's, 8 binary places
+    unsigned segments = 0;          // left, at the front of lg_segments_
+  };
+
+  // sm.cpp: the cycle
+  void deliver(Cycle now);
+  void launch_blocks(Cycle now);
+  void start_block(std::uint64_t block, Cycle now);
+  void evaluate(WarpScheduler& scheduler, Cycle now);
+  Cycle throttled_until(Pipe pipe, Cycle now) const;
+  Stall waiting_reason(const WarpScheduler& scheduler) const;
+  void end_warp(std::uint32_t warp, Cycle now);
+  void count_residency(Cycle now);
+
+  // sm_issue.cpp: one instruction
+  void issue(WarpScheduler& scheduler, unsigned local, Cycle now);
+  bool issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
+  void occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now);
+  void count(const InstInfo& info, const exec::Step& step);
+  void advance_warp(std::uint32_t warp, Cycle floor, Stall reason);
+  bool try_ready(std::uint32_t warp, Stall reason);
+  void wait_for_event(std::uint32_t warp, State state, Stall reason);
+  void set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value);
+  Cycle latency(Warp& warp, std::uint32_t fine) const;
+  void after_control(std::uint32_t warp, const InstInfo& info, Cycle now);
+  void after_barrier(std::uint32_t warp, const InstInfo& info, Cycle now);
+  void release_barriers(std::uint32_t block_slot, Cycle now);
+  void after_fence(std::uint32_t warp, const InstInfo& info, Cycle now);
+  void after_async_wait(std::uint32_t warp, const InstInfo& info, Cycle now);
+  bool async_done(const Warp& warp) const;
+  Cycle sleep_cycles(const Warp& warp, const InstInfo& info) const;
+  std::uint64_t immediate(const Warp& warp, const ptx::Operand& operand) const;
+
+  // sm_memory.cpp: loads, stores, atomics
+  void memory(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
+  void shared_access(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
+  void constant_access(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
+  void global_access(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
+  void count_global(const InstInfo& info, const exec::Step& step, bool local);
+  bool looks_into_l1(const InstInfo& info, bool local) const;
+  std::uint32_t new_load(std::uint32_t warp, const InstInfo& info);
+  void answer_load(std::uint32_t load, Cycle now);
+  void complete_load(std::uint32_t load, Cycle at);
+  void acknowledge_store(std::uint32_t warp, Cycle now);
+  bool process(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
+  bool process_load(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
+  bool process_store(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
+  bool process_atomic(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
+  FixedCycles l1_cost(const stream::Segment& segment) const;
+  void queue_rest(LgInstruction& instruction, unsigned first);
+  void retry_lg(Cycle now);
+  bool network_full(Cycle now);
+  void send(Request request, Cycle at, unsigned data_sectors);
+  void write_back(const memory::Evictions& evicted, Cycle at);
+
+  std::uint32_t id_;
+  const SmConfig& config_;
+  Interconnect& network_;
+  LaunchContext context_;
+  std::vector<WarpScheduler> schedulers_;
+  std::vector<Warp> warps_;
+  std::vector<std::uint64_t> scoreboard_;      // warps x slots: ready cycle << 8 | Stall
+  std::uint32_t slots_ = 0;
+  std::vector<BlockSlot> blocks_;
+  memory::Ring<BlockLaunch> launches_;
+  unsigned free_blocks_ = 0, resident_blocks_ = 0, resident_warps_ = 0;
+  std::uint64_t launch_order_ = 0;
+  Cycle residency_since_ = 0, finished_at_ = 0;
+
+  memory::Cache l1_, constant_cache_;
+  memory::Mshr mshr_, constant_mshr_;
+  memory::Port lg_port_, mio_port_;
+  memory::Ring<LgInstruction> lg_queue_;
+  memory::Ring<stream::Segment> lg_segments_;
+  Cycle lg_retry_at_ = never, lg_blocked_since_ = never;
+  std::vector<Load> loads_;
+  std::vector<std::uint32_t> free_loads_;
+  std::uint32_t stores_outstanding_ = 0, direct_outstanding_ = 0;
+  std::vector<TimedRequest> outbox_;
+  stream::Segments segments_;
+  stream::Banks banks_;
+  FixedCycles l1_sector_cost_ = 0;
+  SmCounters counters_;
+};
+
+}  // namespace simtlab::timing

@@ -1,0 +1,241 @@
+// Issue of one warp instruction: run it, occupy its pipeline, set when its results are there, find out when the warp can go on.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "timing/sm.h"
+
+namespace simtlab::timing {
+namespace {
+
+// Scoreboard entries: ready cycle << 8 | reason of those who wait; a register under way has no cycle yet.
+constexpr unsigned reason_bits = 8;
+constexpr std::uint64_t no_cycle = (~std::uint64_t{0} >> reason_bits);
+
+std::uint64_t entry(Cycle ready, Stall reason) { return ready << reason_bits | static_cast<std::uint64_t>(reason); }
+Cycle cycle_of(std::uint64_t entry) { return entry >> reason_bits; }
+Stall reason_of(std::uint64_t entry) { return static_cast<Stall>(entry & 0xff); }
+
+}  // namespace
+
+// Up to issue_width instructions of one warp in a cycle (dual issue takes the next instruction of the same warp).
+void Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
+  scheduler.last = static_cast<std::uint8_t>(local);
+  for (unsigned left = config_.device.sm.issue_width; left > 0; --left)
+    if (!issue_one(scheduler, local, now, left > 1)) return;
+}
+
+// more: the same warp may issue again in this cycle. Returns whether it can.
+bool Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more) {
+  const auto number = static_cast<std::uint32_t>(local * schedulers_.size() + static_cast<std::size_t>(&scheduler - schedulers_.data()));
+  Warp& warp = warps_[number];
+  const InstInfo& info = (*warp.program)[warp.pc];
+  const Program& program = *warp.program;
+  const exec::Step& step = warp.block->step(warp.in_block, context_.epoch + now);
+  count(info, step);
+  occupy(scheduler, info, now);
+  scheduler.ready &= ~WarpScheduler::bit(local);
+  scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
+  const Cycle next = more ? now : now + 1;
+  switch (info.kind) {
+    case Kind::compute: {
+      Cycle ready = now + latency(warp, info.latency);
+      // A shuffle takes its turn at the unit that it shares with shared memory.
+      if (info.pipe == Pipe::mio) ready += mio_port_.take(now, info.sm_cost) - now;
+      set_destinations(number, program, info, entry(ready, info.stall));
+      advance_warp(number, next, Stall::dispatch);
+      break;
+    }
+    case Kind::memory:
+      memory(number, info, step, now);
+      advance_warp(number, next, Stall::dispatch);
+      break;
+    case Kind::control:
+      after_control(number, info, now);
+      break;
+    case Kind::barrier:
+      after_barrier(number, info, now);
+      break;
+    case Kind::fence:
+      after_fence(number, info, now);
+      break;
+    case Kind::async_commit:
+      warp.async_group = static_cast<std::uint8_t>(warp.async_group + 1);
+      advance_warp(number, next, Stall::dispatch);
+      break;
+    case Kind::async_wait:
+      after_async_wait(number, info, now);
+      break;
+    case Kind::sleep:
+      advance_warp(number, now + sleep_cycles(warp, info), Stall::sleeping);
+      break;
+  }
+  if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return false;
+  const Pipe pipe = (*warp.program)[warp.pc].pipe;
+  return (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now &&
+         (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
+}
+
+void Sm::occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now) {
+  const auto pipe = static_cast<std::size_t>(info.pipe);
+  FixedCycles& free = scheduler.pipe_free[pipe];
+  free = std::max(free, now << memory::fixed_bits) + info.interval;
+  if ((free >> memory::fixed_bits) > now) scheduler.busy_pipes |= 1u << pipe;
+  counters_.pipe_busy[pipe] += info.interval;
+}
+
+void Sm::count(const InstInfo& info, const exec::Step& step) {
+  const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
+  const auto c = static_cast<std::size_t>(info.op_class);
+  ++counters_.warp_instructions;
+  counters_.thread_instructions += lanes;
+  ++counters_.by_class[c];
+  counters_.flops_by_class[c] += std::uint64_t{lanes} * info.flops;
+  if (info.inst->op != ptx::Op::bra && info.inst->op != ptx::Op::brx) return;
+  ++counters_.branches;
+  if (step.mask != 0 && step.mask != step.active) ++counters_.divergent_branches;
+}
+
+// Whole cycles of a latency with a fraction; the fraction is carried on, so that the mean is exact.
+Cycle Sm::latency(Warp& warp, std::uint32_t fine) const {
+  const std::uint32_t sum = fine + warp.fraction;
+  warp.fraction = static_cast<std::uint8_t>(sum & 0xff);
+  return sum >> 8;
+}
+
+void Sm::set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value) {
+  std::uint64_t* board = &scoreboard_[std::size_t{warp} * slots_];
+  for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) board[slot] = value;
+}
+
+// Looks at the warp's next instruction. floor: no issue before that cycle, for that reason.
+void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
+  Warp& warp = warps_[number];
+  const ptx::Function* function = warp.block->peek_function(warp.in_block);
+  if (warp.program == nullptr || &warp.program->function() != function) warp.program = context_.programs->of(*function);
+  warp.pc = warp.block->peek_pc(warp.in_block);
+  warp.floor = floor;
+  WarpScheduler& scheduler = schedulers_[warp.scheduler];
+  scheduler.next_pipe[static_cast<std::size_t>((*warp.program)[warp.pc].pipe)] |= WarpScheduler::bit(warp.local);
+  if (!try_ready(number, reason)) scheduler.waiting |= WarpScheduler::bit(warp.local);
+}
+
+// Sets the wake-up of a warp whose registers all have a ready cycle; otherwise it stays on_register.
+bool Sm::try_ready(std::uint32_t number, Stall reason) {
+  Warp& warp = warps_[number];
+  WarpScheduler& scheduler = schedulers_[warp.scheduler];
+  const std::uint64_t* board = &scoreboard_[std::size_t{number} * slots_];
+  std::uint64_t latest = entry(warp.floor, reason);
+  for (const std::uint16_t slot : warp.program->registers((*warp.program)[warp.pc])) latest = std::max(latest, board[slot]);
+  scheduler.why[warp.local] = reason_of(latest);
+  if (cycle_of(latest) == no_cycle) {
+    warp.state = State::on_register;
+    return false;
+  }
+  warp.state = State::running;
+  scheduler.wake(warp.local, cycle_of(latest));
+  return true;
+}
+
+void Sm::wait_for_event(std::uint32_t number, State state, Stall reason) {
+  Warp& warp = warps_[number];
+  warp.state = state;
+  WarpScheduler& scheduler = schedulers_[warp.scheduler];
+  scheduler.waiting |= WarpScheduler::bit(warp.local);
+  scheduler.why[warp.local] = reason;
+}
+
+// Branch, call, return, exit and device calls: the next instruction is known after branch_latency.
+void Sm::after_control(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = warps_[number];
+  const exec::WarpStatus status = warp.block->status(warp.in_block);
+  if (status == exec::WarpStatus::exited) {
+    if (blocks_[warp.block_slot].at_barrier > 0) release_barriers(warp.block_slot, now);
+    if (warp.loads + warp.stores == 0) {
+      end_warp(number, now + 1);
+    } else {
+      wait_for_event(number, State::drain, Stall::drain);
+    }
+    return;
+  }
+  const Cycle after = now + config_.latencies.branch;
+  set_destinations(number, *warp.program, info, entry(after, Stall::branch_resolving));
+  advance_warp(number, after, Stall::branch_resolving);
+}
+
+void Sm::after_barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = warps_[number];
+  ++counters_.barriers;
+  if (warp.block->status(warp.in_block) == exec::WarpStatus::barrier) {
+    ++blocks_[warp.block_slot].at_barrier;
+    wait_for_event(number, State::at_barrier, Stall::barrier);
+    return;
+  }
+  // Last to arrive, or an arrival that does not wait.
+  if (blocks_[warp.block_slot].at_barrier > 0) release_barriers(warp.block_slot, now);
+  const bool waits = info.inst->mods.bar != ptx::BarMode::arrive;
+  advance_warp(number, now + (waits ? config_.latencies.barrier : 1), Stall::barrier);
+}
+
+// Warps of a block that the executor let go.
+void Sm::release_barriers(std::uint32_t block_slot, Cycle now) {
+  const std::uint32_t first = block_slot * context_.warps_per_block;
+  for (std::uint32_t number = first; number < first + context_.warps_per_block; ++number) {
+    Warp& warp = warps_[number];
+    if (warp.state != State::at_barrier || warp.block->status(warp.in_block) != exec::WarpStatus::ready) continue;
+    --blocks_[block_slot].at_barrier;
+    schedulers_[warp.scheduler].waiting &= ~WarpScheduler::bit(warp.local);
+    advance_warp(number, now + config_.latencies.barrier, Stall::barrier);
+  }
+}
+
+// A fence beyond the block waits until L2 has acknowledged the warp's stores; one within the block only orders this SM.
+void Sm::after_fence(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = warps_[number];
+  ++counters_.fences;
+  if (info.inst->mods.scope == ptx::Scope::cta) {
+    advance_warp(number, now + latency(warp, config_.pipes[ptx::OpClass::int_alu].latency), Stall::membar);
+    return;
+  }
+  warp.floor = now + config_.latencies.fence;
+  if (warp.stores > 0) {
+    wait_for_event(number, State::on_stores, Stall::membar);
+  } else {
+    advance_warp(number, warp.floor, Stall::membar);
+  }
+}
+
+std::uint64_t Sm::immediate(const Warp& warp, const ptx::Operand& operand) const {
+  const auto& constants = warp.program->function().constants;
+  return operand.kind == ptx::OperandKind::imm && operand.index < constants.size() ? constants[operand.index].value : 0;
+}
+
+// All groups older than the newest `async_wait` committed ones. The ring holds the open group and seven committed ones; older
+// copies count with the group whose place they share.
+bool Sm::async_done(const Warp& warp) const {
+  for (unsigned back = warp.async_wait; back + 1 < async_groups; ++back)
+    if (warp.async[(warp.async_group + 2 * async_groups - 1 - back) % async_groups] > 0) return false;
+  return true;
+}
+
+void Sm::after_async_wait(std::uint32_t number, const InstInfo& info, Cycle now) {
+  Warp& warp = warps_[number];
+  if (info.inst->mods.wait_all) warp.async_group = static_cast<std::uint8_t>(warp.async_group + 1);
+  const std::uint64_t open = info.inst->mods.wait_all ? 0 : immediate(warp, info.inst->src[0]);
+  warp.async_wait = static_cast<std::uint8_t>(std::min<std::uint64_t>(open, async_groups - 1));
+  warp.floor = now + 1;
+  if (async_done(warp)) {
+    advance_warp(number, warp.floor, Stall::long_scoreboard);
+  } else {
+    wait_for_event(number, State::on_async, Stall::long_scoreboard);
+  }
+}
+
+// The time is exact for an immediate operand; the executor does not tell values of registers: then one microsecond.
+Cycle Sm::sleep_cycles(const Warp& warp, const InstInfo& info) const {
+  const ptx::Operand& operand = info.inst->src[0];
+  const double ns = operand.kind == ptx::OperandKind::imm ? static_cast<double>(immediate(warp, operand)) : 1000.0;
+  return std::max<Cycle>(1, static_cast<Cycle>(std::min(ns, 1e6) * config_.device.sm_clock_hz / 1e9));
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,409 @@
+// The load-store side of an SM: shared memory, constant cache, L1 and the way to the network.
+#include <algorithm>
+
+#include "base/error.h"
+#include "timing/sm.h"
+
+namespace simtlab::timing {
+namespace {
+
+using ptx::OpClass;
+using ptx::Space;
+
+constexpr unsigned reason_bits = 8;
+std::uint64_t entry(Cycle ready, Stall reason) { return ready << reason_bits | static_cast<std::uint64_t>(reason); }
+std::uint64_t open_entry(Stall reason) { return entry(~std::uint64_t{0} >> reason_bits, reason); }
+
+unsigned popcount(std::uint8_t sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
+
+// Answers to write-backs of L1 belong to no warp.
+constexpr std::uint32_t no_warp = ~std::uint32_t{0};
+// Stores of an SM that may be under way at once, 128-byte lines; estimated: covers latency times the write bandwidth of an SM.
+constexpr std::uint32_t store_credits = 256;
+// Requests wait in the SM, not in the network, when its port is so far behind.
+constexpr Cycle port_backlog = 64;
+// Local memory lies beyond all allocations: warp by warp, interleaved by words.
+constexpr std::uint64_t local_base = std::uint64_t{1} << 46;
+
+}  // namespace
+
+void Sm::memory(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+  if (step.mask == 0 || step.addresses == nullptr) {
+    set_destinations(number, *warps_[number].program, info, entry(now + 1, Stall::wait));
+    return;
+  }
+  switch (step.space) {
+    case Space::shared:
+      shared_access(number, info, step, now);
+      break;
+    case Space::constant:
+    case Space::param:
+      constant_access(number, info, step, now);
+      break;
+    default:
+      global_access(number, info, step, now);
+      break;
+  }
+}
+
+void Sm::shared_access(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+  const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
+  const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
+  const unsigned passes = atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
+                                 : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
+  const bool store = info.inst->op == ptx::Op::st;
+  ++(atomic ? counters_.shared_atomics : store ? counters_.shared_stores : counters_.shared_loads);
+  counters_.shared_passes += passes;
+  counters_.shared_conflicts += passes - std::min(ideal, passes);
+  counters_.shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
+  // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
+  const FixedCycles pass = config_.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
+  const Cycle start = mio_port_.take(now, passes * pass);
+  const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
+  Warp& warp = warps_[number];
+  const std::uint32_t fine = atomic ? config_.pipes[OpClass::shared_atomic].latency : config_.latencies.shared;
+  set_destinations(number, *warp.program, info, entry(start + behind + latency(warp, fine), Stall::short_scoreboard));
+}
+
+// Parameters always hit (the launch puts them there); constants come through a small cache, one address at a time.
+void Sm::constant_access(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+  Warp& warp = warps_[number];
+  const unsigned passes = stream::constant_passes(step.addresses, step.mask);
+  const Cycle ready = now + passes - 1 + latency(warp, config_.latencies.constant);
+  counters_.constant_accesses += passes;
+  if (step.space == Space::param) {
+    set_destinations(number, *warp.program, info, entry(ready, Stall::short_scoreboard));
+    return;
+  }
+  stream::coalesce(step.addresses, step.mask, step.bytes, segments_);
+  const std::uint32_t load = new_load(number, info);
+  loads_[load].ready_at = ready;
+  for (unsigned i = 0; i < segments_.count; ++i) {
+    const std::uint64_t line = segments_.items[i].line;
+    const std::uint8_t wanted = constant_cache_.widen(segments_.items[i].sectors);
+    const std::uint8_t miss = constant_cache_.read(line, wanted).miss;
+    if (miss == 0) continue;
+    ++counters_.constant_misses;
+    const memory::Mshr::Look look = constant_mshr_.look(line);
+    const auto fetch = static_cast<std::uint8_t>(miss & ~look.pending);
+    Request request{.line = line, .tag = load, .route = Route::constant, .sectors = fetch};
+    if (look.room) {
+      constant_mshr_.add(line, miss, fetch, load);
+      ++loads_[load].remaining;
+    } else {   // no register left: fetched for this load alone
+      request.route = Route::direct;
+      request.sectors = miss;
+      direct_outstanding_ += popcount(miss);
+      loads_[load].remaining += popcount(miss);
+    }
+    if (request.sectors != 0) send(request, now + config_.latencies.to_network, 0);
+  }
+  const Stall reason = loads_[load].remaining > 1 ? Stall::imc_miss : Stall::short_scoreboard;
+  set_destinations(number, *warp.program, info, open_entry(reason));
+  answer_load(load, now);
+}
+
+bool Sm::looks_into_l1(const InstInfo& info, bool local) const {
+  using enum ptx::CacheOp;
+  if (local) return true;
+  const ptx::Mods& mods = info.inst->mods;
+  if (mods.cache == cg || mods.cache == cv || mods.order != ptx::MemOrder::weak) return false;
+  return config_.device.l1_caches_global || mods.cache == nc || info.op_class == OpClass::texture;
+}
+
+void Sm::count_global(const InstInfo& info, const exec::Step& step, bool local) {
+  const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
+  const unsigned sectors = segments_.sector_count();
+  if (info.op_class == OpClass::atomic) {
+    ++counters_.atomic_requests;
+    counters_.atomic_operations += lanes;
+    return;
+  }
+  if (info.op_class == OpClass::texture) ++counters_.texture_requests;
+  if (info.op_class == OpClass::async_copy) ++counters_.async_copies;
+  const bool store = info.op_class == OpClass::store;
+  SpaceCounters& space = local ? (store ? counters_.local_store : counters_.local_load)
+                               : (store ? counters_.global_store : counters_.global_load);
+  ++space.requests;
+  space.sectors += sectors;
+  space.bytes += std::uint64_t{step.bytes} * lanes;
+}
+
+void Sm::global_access(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+  Warp& warp = warps_[number];
+  const bool local = step.space == Space::local;
+  const bool atomic = info.op_class == OpClass::atomic;
+  if (local) {
+    const std::uint64_t frame = (std::uint64_t{context_.launch->function().total_frame_bytes} + 3) / 4 * stream::line_bytes;
+    const std::uint64_t base = local_base + (std::uint64_t{id_} * config_.device.sm.max_warps + number) * frame;
+    stream::coalesce_local(step.addresses, step.mask, step.bytes, base, segments_);
+  } else if (atomic) {
+    stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
+  } else {
+    stream::coalesce(step.addresses, step.mask, step.bytes, segments_);
+  }
+  count_global(info, step, local);
+
+  LgInstruction instruction{.local = local, .warp = static_cast<std::uint16_t>(number)};
+  instruction.access = info.op_class == OpClass::store ? Access::store
+                       : !atomic                       ? Access::load
+                       : info.returns                  ? Access::atomic
+                                                       : Access::reduction;
+  instruction.cached = looks_into_l1(info, local);
+  if (info.op_class == OpClass::texture) instruction.extra = config_.latencies.texture_extra;
+  const bool answers = instruction.access == Access::load || instruction.access == Access::atomic;
+  if (answers) {
+    instruction.load = new_load(number, info);
+    set_destinations(number, *warp.program, info, open_entry(Stall::long_scoreboard));
+  }
+
+  // The port is taken for the whole instruction: its lanes at the unit's rate, or its tags and bytes at L1's.
+  FixedCycles cost = 0;
+  for (unsigned i = 0; i < segments_.count; ++i) cost += l1_cost(segments_.items[i]);
+  counters_.l1_bytes += std::uint64_t{segments_.sector_count()} * 32;
+  const Cycle start = lg_port_.take(now, std::max(cost, info.sm_cost));
+  unsigned done = 0;
+  FixedCycles turn = 0;
+  if (lg_queue_.empty())
+    while (done < segments_.count && process(instruction, segments_.items[done], start + (turn >> memory::fixed_bits), now))
+      turn += l1_cost(segments_.items[done++]);
+  if (done < segments_.count) {
+    queue_rest(instruction, done);
+  } else if (answers) {
+    answer_load(instruction.load, now);
+  }
+}
+
+FixedCycles Sm::l1_cost(const stream::Segment& segment) const {
+  return std::max(FixedCycles{1} << memory::fixed_bits, popcount(segment.sectors) * l1_sector_cost_);
+}
+
+void Sm::queue_rest(LgInstruction& instruction, unsigned first) {
+  instruction.segments = segments_.count - first;
+  if (instruction.access == Access::store || instruction.access == Access::reduction) {
+    // Stands for the stores not sent yet, so that neither a fence nor the warp's end overtakes them.
+    ++warps_[instruction.warp].stores;
+    ++stores_outstanding_;
+  }
+  lg_queue_.push(instruction);
+  for (unsigned i = first; i < segments_.count; ++i) lg_segments_.push(segments_.items[i]);
+}
+
+std::uint32_t Sm::new_load(std::uint32_t number, const InstInfo& info) {
+  std::uint32_t index;
+  if (free_loads_.empty()) {
+    index = static_cast<std::uint32_t>(loads_.size());
+    loads_.emplace_back();
+  } else {
+    index = free_loads_.back();
+    free_loads_.pop_back();
+  }
+  Warp& warp = warps_[number];
+  loads_[index] = {&info, warp.program, 0, 1, static_cast<std::uint16_t>(number), warp.async_group};
+  ++warp.loads;
+  if (info.op_class == OpClass::async_copy) ++warp.async[warp.async_group % async_groups];
+  return index;
+}
+
+// One of the things that a load waits for has come.
+void Sm::answer_load(std::uint32_t index, Cycle now) {
+  Load& load = loads_[index];
+  if (--load.remaining == 0) complete_load(index, std::max(now, load.ready_at));
+}
+
+void Sm::complete_load(std::uint32_t index, Cycle at) {
+  const Load load = loads_[index];
+  free_loads_.push_back(index);
+  Warp& warp = warps_[load.warp];
+  WarpScheduler& scheduler = schedulers_[warp.scheduler];
+  --warp.loads;
+  set_destinations(load.warp, *load.program, *load.info, entry(at, load.info->stall));
+  if (load.info->op_class == OpClass::async_copy) --warp.async[load.async_group % async_groups];
+  switch (warp.state) {
+    case State::on_register:
+      if (try_ready(load.warp, scheduler.why[warp.local])) scheduler.waiting &= ~WarpScheduler::bit(warp.local);
+      break;
+    case State::on_async:
+      if (!async_done(warp)) break;
+      scheduler.waiting &= ~WarpScheduler::bit(warp.local);
+      advance_warp(load.warp, std::max(at, warp.floor), Stall::long_scoreboard);
+      break;
+    case State::drain:
+      if (warp.loads + warp.stores == 0) end_warp(load.warp, at);
+      break;
+    default:
+      break;
+  }
+}
+
+void Sm::acknowledge_store(std::uint32_t number, Cycle now) {
+  --stores_outstanding_;
+  if (number == no_warp) return;
+  Warp& warp = warps_[number];
+  if (--warp.stores > 0) return;
+  if (warp.state == State::on_stores) {
+    schedulers_[warp.scheduler].waiting &= ~WarpScheduler::bit(warp.local);
+    advance_warp(number, std::max(now, warp.floor), Stall::membar);
+  } else if (warp.state == State::drain && warp.loads == 0) {
+    end_warp(number, now);
+  }
+}
+
+bool Sm::process(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {
+  if (network_full(now)) return false;
+  switch (instruction.access) {
+    case Access::load:
+      return process_load(instruction, segment, at, now);
+    case Access::store:
+      return process_store(instruction, segment, at, now);
+    default:
+      return process_atomic(instruction, segment, at, now);
+  }
+}
+
+bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {
+  Load& load = loads_[instruction.load];
+  if (!instruction.cached) {
+    if (direct_outstanding_ >= mshr_.entries() * stream::sectors_per_line) return false;
+    direct_outstanding_ += popcount(segment.sectors);
+    load.remaining += popcount(segment.sectors);
+    send({.line = segment.line, .tag = instruction.load, .route = Route::direct, .sectors = segment.sectors},
+         at + config_.latencies.to_network, 0);
+    return true;
+  }
+  // A cache without sectors counts lines.
+  const unsigned unit = config_.device.l1.sector_bytes / stream::sector_bytes;
+  const std::uint8_t wanted = l1_.widen(segment.sectors);
+  const memory::Cache::Probe probe = l1_.read(segment.line, wanted);
+  memory::Mshr::Look look;
+  if (probe.miss != 0) {
+    look = mshr_.look(segment.line);
+    if (!look.room) {
+      if (lg_blocked_since_ == never) lg_blocked_since_ = now;
+      return false;
+    }
+  }
+  const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
+  counters_.l1.read_accesses += popcount(wanted) / unit;
+  counters_.l1.read_hits += popcount(probe.hit) / unit;
+  counters_.l1.read_misses += popcount(fresh) / unit;
+  counters_.l1.read_pending += (popcount(probe.miss) - popcount(fresh)) / unit;
+  if (probe.miss == 0 || probe.hit != 0)
+    load.ready_at = std::max(load.ready_at, at + latency(warps_[instruction.warp], config_.latencies.l1_hit + instruction.extra));
+  if (probe.miss == 0) return true;
+  mshr_.add(segment.line, probe.miss, fresh, instruction.load);
+  ++load.remaining;
+  if (fresh != 0)
+    send({.line = segment.line, .route = Route::l1, .sectors = fresh}, at + config_.latencies.to_network, 0);
+  return true;
+}
+
+// Local stores stay in L1 until their line is replaced; global ones go to L2 and leave L1 as its write policy says.
+bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle) {
+  if (stores_outstanding_ >= store_credits) return false;
+  memory::Evictions evicted;
+  const unsigned unit = config_.device.l1.sector_bytes / stream::sector_bytes;
+  std::uint8_t present = 0;
+  if (instruction.local) {
+    present = l1_.write(segment.line, segment.bytes, segment.sectors, true, true, evicted);
+  } else if (config_.device.l1.write_policy == device::WritePolicy::write_evict || !config_.device.l1_caches_global) {
+    present = l1_.probe(segment.line, segment.sectors).hit;
+    l1_.invalidate(segment.line, l1_.widen(segment.sectors));
+  } else {
+    const bool back = config_.device.l1.write_policy == device::WritePolicy::write_back;
+    present = l1_.write(segment.line, segment.bytes, segment.sectors, config_.device.l1.write_allocate, back, evicted);
+  }
+  const unsigned touched = popcount(l1_.widen(segment.sectors)) / unit;
+  counters_.l1.write_accesses += touched;
+  counters_.l1.write_hits += std::min(touched, popcount(l1_.widen(present)) / unit);
+  write_back(evicted, at + config_.latencies.to_network);
+  if (instruction.local) return true;
+  ++warps_[instruction.warp].stores;
+  ++stores_outstanding_;
+  send({.line = segment.line,
+        .bytes = segment.bytes,
+        .tag = instruction.warp,
+        .kind = RequestKind::write,
+        .route = Route::store,
+        .sectors = segment.sectors},
+       at + config_.latencies.to_network, popcount(segment.sectors));
+  return true;
+}
+
+bool Sm::process_atomic(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle) {
+  const bool returns = instruction.access == Access::atomic;
+  if (!returns && stores_outstanding_ >= store_credits) return false;
+  l1_.invalidate(segment.line, l1_.widen(segment.sectors));
+  Request request{.line = segment.line,
+                  .tag = returns ? instruction.load : instruction.warp,
+                  .kind = RequestKind::atomic,
+                  .route = returns ? Route::direct : Route::store,
+                  .sectors = segment.sectors,
+                  .lanes = segment.lane_count,
+                  .same_address = segment.same_address,
+                  .returns = returns};
+  if (returns) {
+    direct_outstanding_ += popcount(segment.sectors);
+    loads_[instruction.load].remaining += popcount(segment.sectors);
+  } else {
+    ++warps_[instruction.warp].stores;
+    ++stores_outstanding_;
+  }
+  send(request, at + config_.latencies.to_network, popcount(segment.sectors));
+  return true;
+}
+
+// Segments that found no register, credit or room in the network, in order.
+void Sm::retry_lg(Cycle now) {
+  lg_retry_at_ = never;
+  if (lg_blocked_since_ != never) {
+    counters_.mshr_stall_cycles += now - lg_blocked_since_;
+    lg_blocked_since_ = never;
+  }
+  const bool was_full = !lg_queue_.empty();
+  while (!lg_queue_.empty()) {
+    LgInstruction& instruction = lg_queue_.front();
+    while (instruction.segments > 0 && process(instruction, lg_segments_.front(), now, now)) {
+      lg_segments_.pop();
+      --instruction.segments;
+    }
+    if (instruction.segments > 0) return;
+    const LgInstruction done = instruction;
+    lg_queue_.pop();
+    if (done.access == Access::load || done.access == Access::atomic) {
+      answer_load(done.load, now);
+    } else {
+      acknowledge_store(done.warp, now);
+    }
+  }
+  if (was_full)
+    for (WarpScheduler& scheduler : schedulers_) scheduler.next_try = std::min(scheduler.next_try, now);
+}
+
+bool Sm::network_full(Cycle now) {
+  const Cycle free = network_.request_port_free(id_);
+  if (free <= now + port_backlog) return false;
+  lg_retry_at_ = std::min(lg_retry_at_, free - port_backlog);
+  return true;
+}
+
+void Sm::send(Request request, Cycle at, unsigned data_sectors) {
+  request.sm = static_cast<std::uint16_t>(id_);
+  counters_.request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
+  outbox_.push_back({network_.send(id_, at, data_sectors), request});
+}
+
+void Sm::write_back(const memory::Evictions& evicted, Cycle at) {
+  for (unsigned i = 0; i < evicted.count; ++i) {
+    ++stores_outstanding_;
+    send({.line = evicted.items[i].line,
+          .bytes = {~0u, ~0u, ~0u, ~0u},
+          .tag = no_warp,
+          .kind = RequestKind::write,
+          .route = Route::store,
+          .sectors = evicted.items[i].sectors},
+         at, popcount(evicted.items[i].sectors));
+  }
+}
+
+}  // namespace simtlab::timing
