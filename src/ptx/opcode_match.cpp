@@ -33,6 +33,7 @@ constexpr Macro macros[] = {
     {"INT", "u16|u32|u64|s16|s32|s64"},
     {"CARRY", "u32|s32|u64|s64"},
     {"RND", "rn|rz|rm|rp"},
+    {"CMPB", "eq|ne"},
     {"CMP6", "eq|ne|lt|le|gt|ge"},
     {"CMPS", "eq|ne|lt|le|gt|ge"},
     {"CMPU", "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"},
@@ -318,13 +319,22 @@ void apply_word(Match& m, const Group& group, std::string_view word, unsigned& t
   if (is_video(m.op)) return apply_video(mods, word);
   if (apply_by_op(m, word)) return;
   if (set_from(mods.rounding, roundings, word) || set_from(mods.mul, muls, word)) return;
-  if (m.op == Op::prefetch || m.op == Op::ldu || m.op == Op::cp_async) set_from(mods.space, spaces, word);
+  if (m.op == Op::prefetch || m.op == Op::isspacep || m.op == Op::ldu || m.op == Op::cp_async) set_from(mods.space, spaces, word);
   if (m.op == Op::ldu) set_from(mods.vector, vectors, word);
   bool Mods::*flag = nullptr;
   if (set_from(flag, flags, word)) mods.*flag = true;
 }
 
 OpClass float_class(Type type, OpClass f32, OpClass f64) { return size_of(type) == 8 ? f64 : f32; }
+
+Type unsigned_of(Type type) {
+  switch (type) {
+    case Type::b16: return Type::u16;
+    case Type::b32: return Type::u32;
+    case Type::b64: return Type::u64;
+    default: return type;
+  }
+}
 
 Match make_match(const Compiled& c, const std::vector<Chosen>& chosen) {
   Match m;
@@ -334,6 +344,9 @@ Match make_match(const Compiled& c, const std::vector<Chosen>& chosen) {
   if (c.form->operands.starts_with('<')) m.family = c.form->operands.substr(1, c.form->operands.size() - 2);
   unsigned types = 0;
   for (const Chosen& choice : chosen) apply_word(m, *choice.group, choice.word, types);
+  // Equality of bits is equality of unsigned numbers: one kind of comparison less for the executor.
+  if (m.op == Op::setp) m.type = unsigned_of(m.type);
+  if (m.op == Op::set) m.stype = unsigned_of(m.stype);
   m.mods.cc_in = m.op == Op::addc || m.op == Op::subc || m.op == Op::madc;
   if (m.op == Op::bar) m.mods.aligned = m.mods.aligned || c.form->base == "bar";
   if (m.op == Op::prefetch || m.op == Op::prefetchu) m.type = Type::b8;
