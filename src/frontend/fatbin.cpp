@@ -176,7 +176,7 @@ std::vector<FatbinEntry> read_plain_ptx(const void* data, std::size_t size, cons
     throw Error(ExitCode::unsupported, "no-ptx", fmt::format("{}: holds machine code only, no PTX", name),
                 "rebuild with PTX for a compute capability XX of yours: nvcc -gencode "
                 "arch=compute_XX,code=compute_XX");
-  if (length == 0 || !looks_like_text({text, length}))
+  if (length < sizeof container_magic || !looks_like_text({text, length}))
     corrupt(name, 0, "this is neither a fat binary nor PTX text");
   FatbinEntry entry;
   entry.is_ptx = true;
@@ -204,11 +204,11 @@ std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const s
     return out;
   }
   // Files hold several containers one after another, each on an 8-byte boundary.
-  for (std::size_t at = 0; size - at >= container_header;) {
-    if (at != 0 && read<std::uint32_t>(Bytes(bytes + at, size - at), 0) != container_magic) break;
+  std::size_t at = 0;
+  do {
     at += (read_container(name, Bytes(bytes + at, size - at), at, out) + 7) / 8 * 8;
-    if (at >= size) break;
-  }
+  } while (at < size && size - at >= container_header &&
+           read<std::uint32_t>(Bytes(bytes + at, size - at), 0) == container_magic);
   return out;
 }
 
