@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t container_magic = 0xBA55ED50;
 constexpr std::size_t container_header = 16, entry_header = 64;
-constexpr std::uint64_t max_text = std::uint64_t{256} << 20;     // one PTX text
+constexpr std::uint64_t max_text = std::uint64_t{256} << 20;     // all PTX texts of one image together
 constexpr std::uint64_t max_container = std::uint64_t{2} << 30;  // one container, all entries
 constexpr std::size_t max_entries = 4096;
 constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
@@ -65,14 +65,15 @@ bool looks_like_text(std::string_view text) {
 std::string cut_at_nul(std::string text) {
   const std::size_t nul = text.find('\0');
   if (nul != std::string::npos) text.resize(nul);
+  text.shrink_to_fit();  // what was claimed must not stay allocated
   return text;
 }
 
 // Room for the decompressed text: what the header claims, within limits and within what the compression could
 // do at best.
-std::string room_for(const std::string& name, std::size_t at, const EntryHeader& h,
-                     std::uint64_t best_ratio) {
-  if (h.text_bytes > max_text)
+std::string room_for(const std::string& name, std::size_t at, const EntryHeader& h, std::uint64_t best_ratio,
+                     std::uint64_t room) {
+  if (h.text_bytes > room)
     corrupt(
         name, at,
         fmt::format("an entry claims {} bytes of PTX, more than the limit of {}", h.text_bytes, max_text));
@@ -83,8 +84,9 @@ std::string room_for(const std::string& name, std::size_t at, const EntryHeader&
   return std::string(h.text_bytes, '\0');
 }
 
-std::string unpack_zstd(const std::string& name, std::size_t at, const EntryHeader& h, Bytes packed) {
-  std::string text = room_for(name, at, h, 65536);
+std::string unpack_zstd(const std::string& name, std::size_t at, const EntryHeader& h, Bytes packed,
+                        std::uint64_t room) {
+  std::string text = room_for(name, at, h, 65536, room);
   const std::size_t got = ZSTD_decompress(text.data(), text.size(), packed.data(), packed.size());
   if (ZSTD_isError(got) != 0)
     corrupt(name, at, fmt::format("zstd data does not decompress: {}", ZSTD_getErrorName(got)));
@@ -92,8 +94,9 @@ std::string unpack_zstd(const std::string& name, std::size_t at, const EntryHead
   return text;
 }
 
-std::string unpack_lz4(const std::string& name, std::size_t at, const EntryHeader& h, Bytes packed) {
-  std::string text = room_for(name, at, h, 256);
+std::string unpack_lz4(const std::string& name, std::size_t at, const EntryHeader& h, Bytes packed,
+                       std::uint64_t room) {
+  std::string text = room_for(name, at, h, 256, room);
   const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(packed.data()), text.data(),
                                       static_cast<int>(packed.size()), static_cast<int>(text.size()));
   if (got < 0) corrupt(name, at, "LZ4 data does not decompress");
@@ -101,7 +104,9 @@ std::string unpack_lz4(const std::string& name, std::size_t at, const EntryHeade
   return text;
 }
 
-std::string read_text(const std::string& name, std::size_t at, const EntryHeader& h, Bytes payload) {
+// room: bytes of text that may still come.
+std::string read_text(const std::string& name, std::size_t at, const EntryHeader& h, Bytes payload,
+                      std::uint64_t room) {
   std::string text;
   if ((h.flags & (flag_lz4 | flag_zstd)) != 0) {
     if (h.compressed_bytes > payload.size() || h.compressed_bytes > INT32_MAX)
@@ -109,9 +114,10 @@ std::string read_text(const std::string& name, std::size_t at, const EntryHeader
               fmt::format("an entry's compressed size {} is more than its payload of {}", h.compressed_bytes,
                           payload.size()));
     const Bytes packed = payload.first(h.compressed_bytes);
-    text = (h.flags & flag_zstd) != 0 ? unpack_zstd(name, at, h, packed) : unpack_lz4(name, at, h, packed);
+    text = (h.flags & flag_zstd) != 0 ? unpack_zstd(name, at, h, packed, room)
+                                      : unpack_lz4(name, at, h, packed, room);
   } else {
-    if (payload.size() > max_text)
+    if (payload.size() > room)
       corrupt(
           name, at,
           fmt::format("an entry holds {} bytes of PTX, more than the limit of {}", payload.size(), max_text));
@@ -157,7 +163,11 @@ std::size_t read_container(const std::string& name, Bytes bytes, std::size_t bas
     entry.major = h.sm / 10;
     entry.minor = h.sm % 10;
     entry.is_ptx = h.kind == kind_ptx;
-    if (entry.is_ptx) entry.text = read_text(name, base + at, h, data);
+    if (entry.is_ptx) {
+      std::uint64_t before = 0;
+      for (const FatbinEntry& e : out) before += e.text.size();
+      entry.text = read_text(name, base + at, h, data, max_text - before);
+    }
     if (h.kind == kind_ptx || h.kind == kind_elf) out.push_back(std::move(entry));
     at += h.header_bytes + static_cast<std::size_t>(h.payload_bytes);
   }
