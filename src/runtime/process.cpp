@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "result/json.h"
+#include "result/totals.h"
 #include "runtime/runtime.h"
 
 namespace simtlab::runtime {
@@ -112,6 +113,16 @@ void write_or_throw(Runtime& runtime, const char* path) {
   std::filesystem::rename(next, written_as);
 }
 
+// Tables that are built at first use are torn down in the reverse order: whatever writing a result needs must exist
+// before the object that writes at the end does.
+void rehearse() {
+  result::Result small;
+  small.kernels.emplace_back();
+  small.kernels.back().metrics.set("gpu.time", 1.0);
+  small.total = result::combine(small.kernels);
+  static_cast<void>(result::to_json(small));
+}
+
 struct AtEnd {
   ~AtEnd() {
     if (getpid() != owner) return;  // a forked child has nothing to say
@@ -132,6 +143,7 @@ void watch_process(Runtime& runtime) {
   if (watching) return;
   watching = true;
   owner = getpid();
+  rehearse();
   static const AtEnd at_end;
   if (std::getenv("SIMTLAB_RESULT") == nullptr && runtime.config().max_time_s <= 0) return;
   int requests[2], answers[2];
