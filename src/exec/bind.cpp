@@ -217,7 +217,7 @@ class Binder {
     unsigned rows = 0, preds = 0;
     for (unsigned i = 0; i < inst.src_count; ++i) {
       const Operand& o = inst.src[i];
-      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred;
+      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred && inst.op != Op::bar;
       if (o.kind == OperandKind::pred || immediate_predicate) {
         if (preds < 2) x.psrc[preds++] = predicate(o);
       } else if (rows < 4) {
