@@ -1,9 +1,10 @@
 // DRAM as latency and bandwidth per partition.
 //
-// A partition serves one access after another at its share of the bandwidth; an access to a row that is not among those it
-// had open recently takes row_miss_penalty (a share) longer. Open rows stand for banks and for the reordering of a real
-// controller: the last `open_rows` distinct rows count as open. A random stream therefore is never faster than a sequential one.
-// Not modelled: banks and their timings, refresh, read/write turnaround, reordering (docs/deviations.md, D-TIMING).
+// A partition serves one request after another at its share of the bandwidth. A request to a row that is not among those it had open
+// recently costs extra: row_miss_penalty of the time of one smallest access, so whole lines lose little and scattered sectors much.
+// The recent rows stand for banks and for the reordering of a real controller. A random stream therefore is never faster
+// than a sequential one.
+// Not modelled: banks and their timings, refresh, read/write turnaround, reordering (docs/deviations.md, D-TIMING-4).
 #pragma once
 
 #include "memory/calendar.h"
@@ -15,9 +16,9 @@ struct DramSimpleConfig {
   std::uint32_t partitions = 1;
   Cycle latency = 100;               // from the start of an access to its data, SM cycles
   double bytes_per_cycle = 32;       // of one partition
-  double row_miss_penalty = 0;       // extra occupancy as a share
+  std::uint32_t access_bytes = 32;   // smallest transfer
+  double row_miss_penalty = 0;       // of the time of a smallest access
   std::uint32_t row_bytes = 1024;
-  std::uint32_t open_rows = 64;      // of one partition
   Cycle queue_cycles = 256;          // work a partition accepts ahead of time
 };
 
@@ -35,10 +36,12 @@ class DramSimple final : public Dram {
   bool open_row(std::uint32_t partition, std::uint64_t row);
 
   DramSimpleConfig config_;
-  FixedCycles sector_cost_ = 0, sector_cost_miss_ = 0;
+  // Recent rows of a partition: 16 sets of 8, replaced in turn.
+  static constexpr std::uint32_t row_sets = 16, row_ways = 8;
+  FixedCycles sector_cost_ = 0, row_miss_cost_ = 0;
   std::vector<Port> ports_;
-  std::vector<std::uint64_t> rows_;   // partitions x open_rows, row + 1, replaced in turn
-  std::vector<std::uint32_t> next_row_;
+  std::vector<std::uint64_t> rows_;      // partitions x sets x ways, row + 1
+  std::vector<std::uint8_t> next_way_;   // partitions x sets
   Calendar<DramDone> done_;
   DramStatistics statistics_;
 };

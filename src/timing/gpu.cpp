@@ -62,6 +62,7 @@ std::unique_ptr<memory::Dram> make_dram(const device::Device& device, const Late
   config.partitions = device.dram.partitions;
   config.latency = latencies.dram;
   config.bytes_per_cycle = bandwidth / device.sm_clock_hz / device.dram.partitions;
+  config.access_bytes = device.dram.access_bytes;
   config.row_miss_penalty = device.dram.row_miss_penalty;
   config.row_bytes = device.dram.row_bytes;
   return std::make_unique<memory::DramSimple>(config);
