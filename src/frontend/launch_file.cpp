@@ -9,17 +9,16 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/text_file.h"
+#include "base/toml.h"
 #include "frontend/launch_values.h"
-
-#define TOML_EXCEPTIONS 1
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 namespace simtlab::frontend {
 namespace {
 
 constexpr std::uint64_t max_file_bytes = std::uint64_t{64} << 20;
 constexpr std::size_t max_nesting = 16;
+constexpr std::size_t max_dots = 500;  // between separators: a dotted key nests as deep
 
 class Reader {
  public:
@@ -27,6 +26,7 @@ class Reader {
       : text_(text), file_(file.string()), folder_(file.parent_path()) {}
 
   LaunchSpec read() {
+    checked_lines(text_, file_, max_file_bytes);
     refuse_deep_nesting();
     const toml::table root = parse();
     check_keys(root, {"kernel", "grid", "global", "block", "shared", "arg", "expect"}, "launch file");
@@ -70,13 +70,14 @@ class Reader {
 
   // toml++ descends recursively; its own limit is deeper than small stacks like.
   void refuse_deep_nesting() const {
-    std::size_t depth = 0;
+    std::size_t depth = 0, dots = 0;
     std::uint32_t line = 1;
     for (const char c : text_) {
+      dots = c == '.' ? dots + 1 : std::string_view("\n,=[]{}").find(c) != std::string_view::npos ? 0 : dots;
       if (c == '\n') ++line;
       if (c == '[' || c == '{') ++depth;
       if ((c == ']' || c == '}') && depth > 0) --depth;
-      if (depth > max_nesting)
+      if (depth > max_nesting || dots > max_dots)
         fail_at(line, 0, "arrays or tables are nested too deeply", "a launch file needs two levels");
     }
   }

@@ -193,7 +193,7 @@ TEST_F(DeviceFile, duplicates_and_syntax_errors_have_their_place) {
 }
 
 TEST_F(DeviceFile, input_that_the_toml_library_asserts_on_is_an_error_with_its_line) {
-  EXPECT_THAT(error_of("a = 1\n[= \"3 us\"\nb = 2\n"), HasSubstr("gpu.toml:2: error: this line is no TOML"));
+  EXPECT_THAT(error_of("a = 1\n[= \"3 us\"\nb = 2\n"), HasSubstr("gpu.toml:2: error: this is no TOML"));
   EXPECT_THAT(error_of("[sm\x96\n"), HasSubstr("gpu.toml:1:4: error: byte 0x96 is no UTF-8"));
 }
 
