@@ -260,9 +260,9 @@ void set_any(WarpCtx& w, const XInst& x) {
   const Type source = x.inst->stype;
   const BoolOp op = x.inst->mods.bool_op;
   const u32 low = combine(op, compare_sources(w, x, source, false), w, x);
-  const bool pair = is_pair(source) && is_pair(x.inst->type);
+  const bool pair = is_pair(source);
   const u32 high = pair ? combine(op, compare_sources(w, x, source, true), w, x) : 0;
-  const u32 yes = true_value(x.inst->type);
+  const u32 yes = true_value(pair && !is_pair(x.inst->type) ? Type::u16 : x.inst->type);  // masks of halves
   alignas(64) u32 result[warp_lanes];
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     result[lane] = ((low >> lane) & 1u) != 0 ? yes : 0;

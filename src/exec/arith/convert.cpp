@@ -369,7 +369,7 @@ Handler select_between_floats(const ptx::Inst& inst) {
   if (to == Type::f64 && from == Type::f64) return run<SameFloat, double, double>;
   if (to == Type::f64 && from == Type::f32 && !rounds_to_integer(mode)) return run<F32ToF64, double, float>;
   if (to == Type::f32 && from == Type::f64 && nearest) return run<F64ToF32, float, double>;
-  if (to == Type::f32 && from == Type::f16 && bare) return run<F16ToF32, float, u32>;
+  if (to == Type::f32 && from == Type::f16 && nearest && !inst.mods.sat) return run<F16ToF32, float, u32>;
   if (to == Type::f32 && from == Type::bf16 && bare) return run<Bf16ToF32, float, u32>;
   if (to == Type::bf16 && from == Type::f32 && bare) return run<F32ToBf16, u32, float>;
 #if defined(__F16C__)
@@ -388,10 +388,13 @@ Handler select_convert(const ptx::Inst& inst) {
     return two_floats || (inst.src_count == 1 && is_pair(inst.stype)) ? convert_pairs : nullptr;
   }
   if (inst.src_count != 1) return nullptr;
-  if (from.bits != 0 && (to.bits != 0 || is_scalar_float(inst.type))) return select_from_int(inst, from, to);
-  if (!is_scalar_float(inst.stype)) return nullptr;
-  if (is_scalar_float(inst.type)) return select_between_floats(inst);
-  if (to.bits == 0) return nullptr;
+  const bool known_from = from.bits != 0 || is_scalar_float(inst.stype), known_to = to.bits != 0 || is_scalar_float(inst.type);
+  if (!known_from || !known_to) return nullptr;
+  // A float in a register of another width.
+  if (is_scalar_float(inst.stype) && row_bytes(inst.src[0], inst.stype) != (inst.stype == Type::f64 ? 8 : 4)) return convert_any;
+  if (is_scalar_float(inst.type) && row_bytes(inst.dst[0], inst.type) != (inst.type == Type::f64 ? 8 : 4)) return convert_any;
+  if (from.bits != 0) return select_from_int(inst, from, to);
+  if (to.bits == 0) return select_between_floats(inst);
   const bool whole = to.bits >= 32 && to.bits == 8 * row_bytes(inst.dst[0], inst.type);
   if (whole && inst.stype == Type::f32) return float_to_int<float>(to);
   if (whole && inst.stype == Type::f64) return float_to_int<double>(to);

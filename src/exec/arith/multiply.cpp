@@ -245,10 +245,8 @@ struct DotProduct {
   bool a_signed, b_signed, pairs;
   unsigned first;
   explicit DotProduct(const XInst& x)
-      : a_signed(x.inst->stype == Type::s32), b_signed(x.inst->type == Type::s32), pairs(x.inst->op == Op::dp2a),
-        first(x.inst->op == Op::dp2a && x.inst->mods.src_type_hi != 0 ? 2 : 0) {
-    if (x.inst->stype == Type::none) a_signed = b_signed;
-  }
+      : a_signed(x.inst->type == Type::s32), b_signed(x.inst->stype == Type::s32), pairs(x.inst->op == Op::dp2a),
+        first(x.inst->op == Op::dp2a && x.inst->mods.src_type_hi != 0 ? 2 : 0) {}
   u32 operator()(u32 a, u32 b, u32 c) const {
     const unsigned count = pairs ? 2 : 4, width = pairs ? 16 : 8;
     for (unsigned i = 0; i < count; ++i) c += field(a, i * width, width, a_signed) * field(b, (i + first) * 8, 8, b_signed);

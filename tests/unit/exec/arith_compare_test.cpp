@@ -119,14 +119,17 @@ TEST(CompareHandlers, set_writes_all_ones_or_one) {
         }
 }
 
-TEST(CompareHandlers, set_on_pairs_gives_one_a_half) {
-  Form form{.op = Op::set, .type = Type::f16x2, .stype = Type::f16x2, .sources = {Type::f16x2, Type::f16x2}, .result = Type::f16x2};
-  form.mods.compare = Compare::eq;
-  check(form, [](const Sources& s) {
-    const u64 low = order(Type::f16, s.v[0] & 0xffff, s.v[1] & 0xffff, false) == 0 ? 0x3c00 : 0;
-    const u64 high = order(Type::f16, s.v[0] >> 16, s.v[1] >> 16, false) == 0 ? 0x3c00 : 0;
-    return Result{low | high << 16};
-  });
+TEST(CompareHandlers, set_on_pairs_gives_one_or_all_ones_a_half) {
+  for (const Type type : {Type::f16x2, Type::u32}) {
+    Form form{.op = Op::set, .type = type, .stype = Type::f16x2, .sources = {Type::f16x2, Type::f16x2}, .result = type};
+    form.mods.compare = Compare::lt;
+    const u64 yes = type == Type::u32 ? 0xffff : 0x3c00;
+    check(form, [&](const Sources& s) {
+      const u64 low = order(Type::f16, s.v[0] & 0xffff, s.v[1] & 0xffff, false) == -1 ? yes : 0;
+      const u64 high = order(Type::f16, s.v[0] >> 16, s.v[1] >> 16, false) == -1 ? yes : 0;
+      return Result{low | high << 16};
+    });
+  }
 }
 
 TEST(CompareHandlers, slct_chooses_by_sign) {

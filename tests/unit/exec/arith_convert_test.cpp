@@ -127,6 +127,18 @@ TEST(ConvertHandlers, floats_to_floats_round_saturate_and_flush) {
           }
 }
 
+TEST(ConvertHandlers, floats_in_wide_registers_use_the_low_half) {
+  Form form{.op = Op::cvt, .type = Type::f32, .stype = Type::s32, .sources = {Type::s32}, .result = Type::f32, .result_bytes = 8};
+  form.mods.rounding = Rounding::rn;
+  check(form, [](const Sources& s) { return Result{bits(static_cast<float>(static_cast<s32>(s.v[0])))}; });
+  form = {.op = Op::cvt, .type = Type::s32, .stype = Type::f32, .sources = {Type::u64}, .result = Type::s32, .source_bytes = {8}};
+  form.mods.rounding = Rounding::rzi;
+  check(form, [](const Sources& s) {
+    const float v = f32(s.v[0]);
+    return Result{std::isnan(v) ? 0 : extended(Type::s32, static_cast<s128>(std::clamp(std::trunc(static_cast<long double>(v)), -0x1p31L, 0x1p31L - 1)), 4)};
+  });
+}
+
 TEST(ConvertHandlers, floats_round_to_integral_values_and_keep_the_sign_of_zero) {
   for (const Type type : floats)
     for (const Rounding mode : {Rounding::rni, Rounding::rzi, Rounding::rmi, Rounding::rpi}) {

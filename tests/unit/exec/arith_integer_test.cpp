@@ -226,7 +226,7 @@ TEST(IntegerHandlers, dot_products_sum_signed_and_unsigned_parts) {
   for (const Type at : {Type::u32, Type::s32})
     for (const Type bt : {Type::u32, Type::s32})
       for (const int form_of : {0, 1, 2}) {
-        Form form{.op = form_of == 0 ? Op::dp4a : Op::dp2a, .type = bt, .stype = at, .sources = {at, bt, Type::s32}, .result = Type::s32};
+        Form form{.op = form_of == 0 ? Op::dp4a : Op::dp2a, .type = at, .stype = bt, .sources = {at, bt, Type::s32}, .result = Type::s32};
         form.mods.src_type_hi = form_of == 2 ? 1 : 0;
         check(form, [&](const Sources& s) {
           s64 sum = static_cast<s64>(s.v[2]);
