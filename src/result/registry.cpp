@@ -291,7 +291,8 @@ constexpr MetricDeclaration rows[] = {
 }  // namespace
 
 const std::vector<MetricDeclaration>& registry() {
-  static const std::vector<MetricDeclaration> all(std::begin(rows), std::end(rows));
+  // Never destroyed: a program's result is written by an exit handler, which may run after static destructors.
+  static const auto& all = *new std::vector<MetricDeclaration>(std::begin(rows), std::end(rows));
   return all;
 }
 
