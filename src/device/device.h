@@ -50,7 +50,6 @@ struct Device {
     std::uint64_t shared_bytes_per_block = 0;     // without opt-in
     std::uint64_t shared_bytes_per_block_optin = 0;
     std::uint32_t shared_allocation_unit = 128, shared_reserved_per_block = 0;
-    std::uint32_t barriers_per_block = 16;
     double branch_latency = 0, barrier_latency = 0;
   } sm;
 

@@ -118,7 +118,6 @@ void add_sm(std::vector<Parameter>& rows) {
       "Shared memory is handed out in multiples of this");
   add("shared_reserved_per_block", Unit::bytes, 0, 65536, &Sm::shared_reserved_per_block,
       "Shared memory that the system takes for itself from every block");
-  add("barriers_per_block", none, 1, 64, &Sm::barriers_per_block, "Named barriers of a block");
   add("branch_latency", Unit::cycles, 0, max_latency, &Sm::branch_latency,
       "Cycles from the issue of a branch to the next issue of its warp");
   add("barrier_latency", Unit::cycles, 0, max_latency, &Sm::barrier_latency,
