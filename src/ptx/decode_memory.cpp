@@ -144,7 +144,8 @@ void FunctionDecoder::copy_async(Inst& inst, const Match& match) {
   from.mods.space = Space::global;
   std::int64_t to_offset = 0, from_offset = 0;
   const Operand dst = address(to, arg(0), to_offset);
-  const Operand src = fold_offset(inst, address(from, arg(1), from_offset), from_offset);
+  const Operand base = address(from, arg(1), from_offset);
+  const Operand src = fold_offset(inst, base, from_offset);
   const std::uint64_t bytes = integer_constant(arg(2), "the size of a copy", 16);
   const bool all_caches = inst.mods.cache == CacheOp::ca;
   if (bytes != 16 && !(all_caches && (bytes == 4 || bytes == 8)))
