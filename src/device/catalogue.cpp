@@ -138,7 +138,8 @@ class Assembly {
     fail_if_any();
     for (std::size_t i = 0; i < parameters().size(); ++i)
       if (!origins_[i])
-        complain(file, fmt::format("missing value '{}'", parameters()[i].key), missing_hint(i));
+        complain("device-file", file, fmt::format("missing value '{}'", parameters()[i].key),
+                 missing_hint(i));
     fail_if_any();
     scale_measured_bandwidth();
     for (const Contradiction& c : contradictions(device_)) complain_about(c, file);
@@ -160,12 +161,13 @@ class Assembly {
            const MakeDiagnostic& diagnostic) {
     const Parameter* parameter = find_parameter(key);
     if (parameter == nullptr)
-      return keep(diagnostic(fmt::format("unknown key '{}'", key.substr(0, 60)), unknown_key_hint(key)));
+      return keep("config-unknown-key",
+                  diagnostic(fmt::format("unknown key '{}'", key.substr(0, 60)), unknown_key_hint(key)));
     try {
       store(*parameter, value, device_);
       origins_[index_of(key)] = std::move(origin);
     } catch (const Error& e) {
-      keep(diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
+      keep(e.id(), diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
     }
   }
 
@@ -191,7 +193,7 @@ class Assembly {
       if (is_overridden(index_of(*key))) blamed = index_of(*key);
     const Origin& origin = *origins_[blamed];
     const std::size_t first = index_of(c.keys.front());
-    complain(origin.where.empty() ? file : origin.where,
+    complain("device-value", origin.where.empty() ? file : origin.where,
              fmt::format("{} = {}: {}", c.keys.front(), show(parameters()[first], device_), c.message),
              c.hint);
   }
@@ -206,25 +208,28 @@ class Assembly {
     origins_[measured]->source = "in proportion to dram.bandwidth";
   }
 
-  void complain(const std::string& where, std::string message, std::string hint) {
+  void complain(std::string id, const std::string& where, std::string message, std::string hint) {
     Diagnostic d;
     d.message = std::move(message);
     d.pos.file = where;  // already "file:line"
     d.hint = std::move(hint);
-    keep(std::move(d));
+    keep(std::move(id), std::move(d));
   }
 
-  void keep(Diagnostic d) {
+  // The first finding names the error.
+  void keep(std::string id, Diagnostic d) {
+    if (diagnostics_.empty()) id_ = std::move(id);
     if (diagnostics_.size() < max_diagnostics) diagnostics_.push_back(std::move(d));
   }
 
   void fail_if_any() {
-    if (!diagnostics_.empty()) throw Error(ExitCode::bad_input, "device-value", std::move(diagnostics_));
+    if (!diagnostics_.empty()) throw Error(ExitCode::bad_input, id_, std::move(diagnostics_));
   }
 
   Device device_;
   double file_bandwidth_ = 0;                   // dram.bandwidth of the device file
   std::vector<std::optional<Origin>> origins_;  // by index of the parameter
+  std::string id_;
   std::vector<Diagnostic> diagnostics_;
 };
 

@@ -171,24 +171,27 @@ class Gathering {
         store(*parameter, setting.value, scratch_);
         out_.settings.push_back(setting);
       } else {
-        keep(diagnostic(fmt::format("unknown key '{}'", setting.key.substr(0, 60)),
-                        unknown_key_hint(setting.key)));
+        keep("config-unknown-key", diagnostic(fmt::format("unknown key '{}'", setting.key.substr(0, 60)),
+                                              unknown_key_hint(setting.key)));
       }
     } catch (const Error& e) {
-      keep(diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
+      keep(e.id(), diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
     }
   }
 
-  void keep(Diagnostic d) {
+  // The first finding names the error.
+  void keep(std::string id, Diagnostic d) {
+    if (diagnostics_.empty()) id_ = std::move(id);
     if (diagnostics_.size() < max_diagnostics) diagnostics_.push_back(std::move(d));
   }
 
   void fail_if_any() {
-    if (!diagnostics_.empty()) throw Error(ExitCode::bad_input, "config-value", std::move(diagnostics_));
+    if (!diagnostics_.empty()) throw Error(ExitCode::bad_input, id_, std::move(diagnostics_));
   }
 
   Configuration out_;
   Device scratch_;  // values are checked by storing them
+  std::string id_;
   std::vector<Diagnostic> diagnostics_;
 };
 

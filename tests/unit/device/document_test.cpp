@@ -93,7 +93,7 @@ TEST_F(DeviceFile, may_inherit_from_a_file_beside_it) {
 TEST_F(DeviceFile, an_unknown_key_has_its_place_a_caret_and_the_nearest_name) {
   const std::string text = error_of("inherits = \"h100\"\n[sm]\ncout = { value = 3, source = \"me\" }\n");
   EXPECT_THAT(text, HasSubstr("gpu.toml:3:"));
-  EXPECT_THAT(text, HasSubstr("unknown key 'sm.cout'"));
+  EXPECT_THAT(text, HasSubstr("unknown key 'sm.cout' [config-unknown-key]"));
   EXPECT_THAT(text, HasSubstr("\n  cout = { value = 3, source = \"me\" }\n"));
   EXPECT_THAT(text, HasSubstr("^\n"));
   EXPECT_THAT(text, HasSubstr("did you mean 'sm.count'?"));
@@ -115,7 +115,7 @@ TEST_F(DeviceFile, every_value_needs_a_source_or_the_reason_of_an_estimate) {
 TEST_F(DeviceFile, a_missing_value_is_named_with_what_it_means) {
   const std::string text = error_of("product = { value = \"P\", source = \"me\" }\n");
   EXPECT_THAT(text, HasSubstr("missing value 'architecture'"));
-  EXPECT_THAT(text, HasSubstr("missing value 'sm.count'"));
+  EXPECT_THAT(text, HasSubstr("missing value 'sm.count' [device-file]"));
   EXPECT_THAT(text, HasSubstr("hint: Streaming multiprocessors"));
   EXPECT_THAT(error_of(""), HasSubstr("missing value 'product'"));
 }
@@ -124,7 +124,7 @@ TEST_F(DeviceFile, wrong_values_are_refused_with_what_is_allowed) {
   const auto with = [&](const std::string& key, const std::string& value) {
     return error_of("inherits = \"h100\"\n" + key + " = { value = " + value + ", source = \"me\" }\n");
   };
-  EXPECT_THAT(with("sm.count", "0"), HasSubstr("sm.count: '0' is out of range"));
+  EXPECT_THAT(with("sm.count", "0"), HasSubstr("sm.count: '0' is out of range [config-value]"));
   EXPECT_THAT(with("sm.count", "0"), HasSubstr("allowed: 1 to 4096"));
   EXPECT_THAT(with("sm.count", "-3"), HasSubstr("negative"));
   EXPECT_THAT(with("sm.count", "1.5"), HasSubstr("not a whole number"));
@@ -160,7 +160,7 @@ TEST_F(DeviceFile, values_that_contradict_each_other_are_refused_at_their_line) 
               testing::AllOf(HasSubstr("gpu.toml:2"), HasSubstr("no whole number of sets"),
                              HasSubstr("multiple of")));
   EXPECT_THAT(with("l2.latency = { value = \"20 cycles\", source = \"me\" }\n"),
-              HasSubstr("not above l1.latency"));
+              HasSubstr("not above l1.latency [device-value]"));
   EXPECT_THAT(with("dram.latency = { value = \"100 cycles\", source = \"me\" }\n"),
               HasSubstr("not above l2.latency"));
   EXPECT_THAT(with("l1.sector_bytes = { value = \"48 B\", source = \"me\" }\n"),

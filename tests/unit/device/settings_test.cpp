@@ -135,7 +135,7 @@ TEST_F(Settings, an_unknown_key_is_an_error_with_place_caret_and_nearest_name) {
   const std::string text = error_of();
   EXPECT_EQ(code_, ExitCode::bad_input);
   EXPECT_THAT(text, HasSubstr("simtlab.toml:3:"));
-  EXPECT_THAT(text, HasSubstr("unknown key 'sm.cout'"));
+  EXPECT_THAT(text, HasSubstr("unknown key 'sm.cout' [config-unknown-key]"));
   EXPECT_THAT(text, HasSubstr("    cout = 4\n"));
   EXPECT_THAT(text, HasSubstr("^"));
   EXPECT_THAT(text, HasSubstr("did you mean 'sm.count'?"));
