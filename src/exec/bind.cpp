@@ -18,19 +18,6 @@ using ptx::Special;
 
 constexpr RowRef constant_base = 1, special_base = 2;
 
-// Clusters have one block: a shared address of the only rank is the address.
-void handle_mapa(WarpCtx& ctx, const XInst& x) {
-  const bool wide = x.inst->dst[0].bytes == 8;
-  for (std::uint32_t m = ctx.mask; m != 0; m &= m - 1) {
-    const int lane = __builtin_ctz(m);
-    if (wide) {
-      ctx.row64(x.dst)[lane] = ctx.row64(x.src[0])[lane];
-    } else {
-      ctx.row32(x.dst)[lane] = ctx.row32(x.src[0])[lane];
-    }
-  }
-}
-
 // Handlers that exist once, and instructions that need none: fences and hints change nothing where memory is in order.
 Handler common_handler(const Inst& inst) {
   switch (inst.op) {
@@ -51,7 +38,6 @@ Handler common_handler(const Inst& inst) {
     case Op::brkpt: return handle_trap;
     case Op::vprintf: return handle_print;
     case Op::assertfail: return handle_assert;
-    case Op::mapa: return handle_mapa;
     default: return nullptr;
   }
 }

@@ -36,12 +36,13 @@ class Machine {
     return values;
   }
 
-  // Parameters of any scalar types, each aligned to its size.
+  // Parameters of any types, each aligned to its size, at most to 8 bytes.
   template <class... T>
   static std::vector<std::byte> pack(T... values) {
     std::vector<std::byte> block;
     const auto add = [&](auto value) {
-      block.resize((block.size() + sizeof value - 1) / sizeof value * sizeof value + sizeof value);
+      const std::size_t align = std::min<std::size_t>(sizeof value, 8);
+      block.resize((block.size() + align - 1) / align * align + sizeof value);
       std::memcpy(block.data() + block.size() - sizeof value, &value, sizeof value);
     };
     (add(values), ...);
