@@ -196,28 +196,17 @@ struct Bf16ToF32 : Stateless {
 struct F32ToBf16 : Stateless {
   using Stateless::Stateless;
   template <class V>
-  SIMTLAB_INLINE auto operator()(V v) const {
-    using U = AsU<V>;
-    const U bits = (U)v;
-    const U rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    return blend(v == v, rounded, splat<U>(0x7fff));
-  }
+  SIMTLAB_INLINE auto operator()(V v) const { return narrow_bf16(v); }
+  template <class V>
+  SIMTLAB_INLINE auto operator()(V high, V low) const { return narrow_bf16(low) | (narrow_bf16(high) << 16); }
 };
 #if defined(__F16C__)
 struct F32ToF16 : Stateless {
   using Stateless::Stateless;
   template <class V>
-  SIMTLAB_INLINE auto operator()(V v) const {
-    using U = AsU<V>;
-    using H = Vec<u16, lanes_of<V>>;
-    H half;
-#if defined(__AVX512F__)
-    half = (H)_mm512_cvtps_ph((__m512)v, _MM_FROUND_TO_NEAREST_INT);
-#else
-    half = (H)_mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT);
-#endif
-    return blend(v == v, __builtin_convertvector(half, U), splat<U>(0x7fff));
-  }
+  SIMTLAB_INLINE auto operator()(V v) const { return narrow_f16(v); }
+  template <class V>
+  SIMTLAB_INLINE auto operator()(V high, V low) const { return narrow_f16(low) | (narrow_f16(high) << 16); }
 };
 #endif
 
@@ -385,6 +374,11 @@ Handler select_convert(const ptx::Inst& inst) {
   const IntType from = int_type(inst.stype), to = int_type(inst.type);
   if (is_pair(inst.type)) {
     const bool two_floats = inst.src_count == 2 && inst.stype == Type::f32;
+    const bool bare = inst.mods.rounding == Rounding::rn && !inst.mods.relu && !inst.mods.sat;
+    if (two_floats && bare && inst.type == Type::bf16x2) return run<F32ToBf16, u32, float, float>;
+#if defined(__F16C__)
+    if (two_floats && bare && inst.type == Type::f16x2) return run<F32ToF16, u32, float, float>;
+#endif
     return two_floats || (inst.src_count == 1 && is_pair(inst.stype)) ? convert_pairs : nullptr;
   }
   if (inst.src_count != 1) return nullptr;

@@ -129,6 +129,33 @@ struct Rounded : HalfMods<Format> {
     return Format::narrow(this->template finish<F>(r));
   }
 };
+// add and sub, and mul of f16, in f32: its 24 bits are enough (twice the format's and 2 more) for the second rounding to be harmless,
+// and products of f16 are exact. Not so products of bf16, which may be f32 subnormals.
+struct AddSingle {
+  template <class F>
+  SIMTLAB_INLINE static F compute(F a, F b) { return a + b; }
+};
+struct SubSingle {
+  template <class F>
+  SIMTLAB_INLINE static F compute(F a, F b) { return a - b; }
+};
+template <class Format, class Op>
+struct Single : HalfMods<Format> {
+  using HalfMods<Format>::HalfMods;
+  template <class U>
+  SIMTLAB_INLINE U one(U a, U b) const {
+    const auto r = this->limited(Op::compute(this->flushed(Format::widen(a)), this->flushed(Format::widen(b))));
+    if constexpr (Format::precision == 8) {
+      return narrow_bf16(r);
+    } else {
+#if defined(__F16C__)
+      const U half = narrow_f16(r);
+      return this->ftz && Format::precision == 11 ? ((half & 0x7c00) == U{} ? half & 0x8000 : half) : half;
+#endif
+    }
+  }
+};
+
 template <class Format, bool is_max>
 struct Extremum : HalfMods<Format> {
   ExtremumMods mods;
@@ -168,6 +195,17 @@ Handler single_or_pair(bool pair) {
 
 template <class Format>
 Handler select_format(const ptx::Inst& inst, bool pair) {
+  constexpr bool is_bf16 = Format::precision == 8;
+#if defined(__F16C__)
+  constexpr bool single = true;
+#else
+  constexpr bool single = is_bf16;
+#endif
+  if constexpr (single) {
+    if (inst.op == Op::add) return single_or_pair<Single<Format, AddSingle>, u32, u32>(pair);
+    if (inst.op == Op::sub) return single_or_pair<Single<Format, SubSingle>, u32, u32>(pair);
+    if (inst.op == Op::mul && !is_bf16) return single_or_pair<Single<Format, Mul>, u32, u32>(pair);
+  }
   switch (inst.op) {
     case Op::add: return single_or_pair<Rounded<Format, Add>, u32, u32>(pair);
     case Op::sub: return single_or_pair<Rounded<Format, Sub>, u32, u32>(pair);

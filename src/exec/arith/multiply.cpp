@@ -152,7 +152,7 @@ struct On16 : F {
   SIMTLAB_INLINE V operator()(V a, V b) const { return F::operator()(low16(a), low16(b)) & 0xffff; }
 };
 template <class T, bool remainder>
-struct Divide64 : Stateless {
+struct DivideOne : Stateless {
   using Stateless::Stateless;
   T operator()(T a, T b) const {
     if (b == 0) return (T)~(u64)0;
@@ -160,15 +160,17 @@ struct Divide64 : Stateless {
     return remainder ? (T)(a % b) : (T)(a / b);
   }
 };
+// With 16-byte vectors the processor's division is faster.
 template <bool remainder>
 Handler select_divide(Type type) {
+  constexpr bool vectors = vector_bytes > 16;
   switch (type) {
     case Type::u16: return run<On16<Divide<remainder>>, u32, u32, u32>;
     case Type::s16: return run<On16<Divide<remainder>>, s32, s32, s32>;
-    case Type::u32: return run<Divide<remainder>, u32, u32, u32>;
-    case Type::s32: return run<Divide<remainder>, s32, s32, s32>;
-    case Type::u64: return each<Divide64<u64, remainder>, u64, u64, u64>;
-    case Type::s64: return each<Divide64<s64, remainder>, s64, s64, s64>;
+    case Type::u32: return vectors ? run<Divide<remainder>, u32, u32, u32> : each<DivideOne<u32, remainder>, u32, u32, u32>;
+    case Type::s32: return vectors ? run<Divide<remainder>, s32, s32, s32> : each<DivideOne<s32, remainder>, s32, s32, s32>;
+    case Type::u64: return each<DivideOne<u64, remainder>, u64, u64, u64>;
+    case Type::s64: return each<DivideOne<s64, remainder>, s64, s64, s64>;
     default: return nullptr;
   }
 }
@@ -244,19 +246,21 @@ Handler select_sad(Type type) {
 struct DotProduct {
   bool a_signed, b_signed, pairs;
   unsigned first;
-  explicit DotProduct(const XInst& x)
+  SIMTLAB_INLINE explicit DotProduct(const XInst& x)
       : a_signed(x.inst->type == Type::s32), b_signed(x.inst->stype == Type::s32), pairs(x.inst->op == Op::dp2a),
         first(x.inst->op == Op::dp2a && x.inst->mods.src_type_hi != 0 ? 2 : 0) {}
-  u32 operator()(u32 a, u32 b, u32 c) const {
+  template <class U>
+  SIMTLAB_INLINE U operator()(U a, U b, U c) const {
     const unsigned count = pairs ? 2 : 4, width = pairs ? 16 : 8;
     for (unsigned i = 0; i < count; ++i) c += field(a, i * width, width, a_signed) * field(b, (i + first) * 8, 8, b_signed);
     return c;
   }
 
  private:
-  static u32 field(u32 v, unsigned at, unsigned width, bool is_signed) {
-    const u32 top = v << (32 - width - at);
-    return is_signed ? (u32)((s32)top >> (32 - width)) : top >> (32 - width);
+  template <class U>
+  SIMTLAB_INLINE static U field(U v, unsigned at, unsigned width, bool is_signed) {
+    const U top = v << (32 - width - at);
+    return is_signed ? (U)((AsS<U>)top >> (s32)(32 - width)) : top >> (32 - width);
   }
 };
 
@@ -273,7 +277,7 @@ Handler select_multiply(const ptx::Inst& inst) {
     case Op::div: return select_divide<false>(inst.type);
     case Op::rem: return select_divide<true>(inst.type);
     case Op::dp4a:
-    case Op::dp2a: return each<DotProduct, u32, u32, u32, u32>;
+    case Op::dp2a: return run<DotProduct, u32, u32, u32, u32>;
     default: return nullptr;
   }
 }

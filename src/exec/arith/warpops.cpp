@@ -13,13 +13,22 @@ using ptx::ShflMode;
 using ptx::Type;
 using ptx::VoteMode;
 
+// Whether every active lane of the row holds the same value as the first.
+SIMTLAB_INLINE bool is_uniform(const WarpCtx& w, const std::byte* row) {
+  using V = Vec<u32, vector_bytes / 4>;
+  const V first = splat<V>(get<u32>(row, (unsigned)__builtin_ctz(w.mask)));
+  AsS<V> differs{};
+  for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) differs |= (AsS<V>)(load<V>(row, i) != first) & lane_mask<V>(w, i);
+  return pack_bits(differs != AsS<V>{}) == 0;
+}
 // Calls fn(lanes) for every set of active lanes that share a member mask. row null: all active lanes are one set.
 template <class Fn>
 SIMTLAB_INLINE void for_groups(const WarpCtx& w, const std::byte* row, Fn fn) {
   u32 remaining = w.mask;
+  const bool one_set = remaining != 0 && (row == nullptr || is_uniform(w, row));
   while (remaining != 0) {
     u32 group = remaining;
-    if (row != nullptr) {
+    if (!one_set) {
       const u32 members = get<u32>(row, (unsigned)__builtin_ctz(remaining));
       for (u32 m = remaining; m != 0; m &= m - 1)
         if (get<u32>(row, (unsigned)__builtin_ctz(m)) != members) group &= ~(m & (0 - m));
