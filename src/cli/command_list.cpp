@@ -10,6 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/output.h"
 #include "device/catalogue.h"
+#include "ptx/coverage.h"
 
 namespace simtlab::cli {
 namespace {
@@ -106,6 +107,23 @@ std::string list_schedulers(const Format& format) {
                format);
 }
 
+std::string list_ptx(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ptx::CoverageEntry& e : ptx::coverage()) {
+    const std::string form = format.markdown ? fmt::format("`{}`", e.form) : e.form;
+    rows.push_back({form, e.types, e.supported ? "yes" : "no", e.note});
+  }
+  std::string out;
+  if (format.markdown)
+    out =
+        "# PTX coverage\n\nGenerated from the decoder's table by `simtlab list ptx --markdown`; do not "
+        "edit.\n\n"
+        "Braces: may be left out. A module that uses a refused form is refused before anything runs, with "
+        "every such line listed\n"
+        "(exit code 4).\n\n";
+  return out + table({"form", "types", "runs", "note"}, rows, format);
+}
+
 }  // namespace
 
 const std::vector<ExitCodeText>& exit_codes() {
@@ -140,6 +158,7 @@ void add_list(CLI::App& app, Action& chosen) {
     });
   };
   add("gpus", "Device files", list_gpus);
+  add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);
   add("exit-codes", "Exit codes", list_exit_codes);

@@ -1,0 +1,69 @@
+"""Configuration layers and `config show`."""
+import json
+import unittest
+
+from harness import Case, main
+
+
+class Configuration(Case):
+    def value(self, key, *args, **kw):
+        shown = json.loads(self.ok("config", "show", "--json", *args, **kw).stdout)
+        (entry,) = [v for v in shown["values"] if v["key"] == key]
+        return entry
+
+    def test_every_value_of_every_gpu_has_a_source(self):
+        names = [line.split()[0] for line in self.ok("list", "gpus").stdout.splitlines()[1:]]
+        self.assertGreaterEqual(len(names), 9)
+        for name in names:
+            shown = json.loads(self.ok("config", "show", "--gpu", name, "--json").stdout)
+            self.assertEqual(shown["gpu"], name)
+            for v in shown["values"]:
+                self.assertTrue(v["layer"], v)
+                if v["layer"] == "device":
+                    self.assertTrue(v["source"], (name, v))
+
+    def test_later_layers_win_in_the_documented_order(self):
+        user = self.file(".config/simtlab/config.toml", 'gpu = "v100"\n[sm]\ncount = 2\n')
+        self.assertEqual(self.value("sm.count")["value"], "2")
+        self.assertIn(str(user), self.value("sm.count")["where"])
+        self.assertEqual(self.value("gpu")["value"], "v100")
+        self.file("simtlab.toml", "[sm]\ncount = 3\n")
+        self.assertEqual((self.value("sm.count")["value"], self.value("sm.count")["layer"]), ("3", "project"))
+        env = {"SIMTLAB_SET": "sm.count=4"}
+        self.assertEqual((self.value("sm.count", env=env)["value"], self.value("sm.count", env=env)["layer"]), ("4", "environment"))
+        self.file("more.toml", "[sm]\ncount = 5\n")
+        self.assertEqual(self.value("sm.count", "--config", "more.toml", env=env)["value"], "5")
+        last = self.value("sm.count", "--config", "more.toml", "--set", "sm.count=6", env=env)
+        self.assertEqual((last["value"], last["layer"]), ("6", "command line"))
+
+    def test_text_shows_origins_on_request(self):
+        plain = self.ok("config", "show", "--gpu", "a100", "--set", "sm.count=4").stdout
+        self.assertNotIn("command line", plain)
+        self.assertIn("command line", self.ok("config", "show", "--gpu", "a100", "--set", "sm.count=4", "--origin").stdout)
+
+    def test_an_unknown_key_names_the_nearest_and_its_place(self):
+        self.fails(3, "config", "show", "--set", "sm.cuont=4", says="sm.count")
+        self.file("bad.toml", "\n[sm]\ncuont = 3\n")
+        self.fails(3, "config", "show", "--config", "bad.toml", says=["bad.toml:3", "sm.count"])
+
+    def test_an_unknown_gpu_names_the_nearest(self):
+        self.fails(3, "config", "show", "--gpu", "h10", says="h100")
+        self.fails(3, "run", "--gpu", "h10", self.saxpy(), says="h100")
+
+    def test_files_that_cannot_be_read_are_errors(self):
+        self.fails(3, "config", "show", "--config", "missing.toml", says="missing.toml")
+        self.fails(3, "config", "show", "--gpu", "missing.toml", says="missing.toml")
+        self.file("broken.toml", 'gpu = "')
+        self.fails(3, "config", "show", "--config", "broken.toml", says="broken.toml:1")
+        self.file("binary.toml", bytes(range(256)) * 16)
+        self.fails(3, "config", "show", "--config", "binary.toml", says="binary.toml")
+        self.fails(3, "config", "show", "--gpu", "binary.toml", says="binary.toml")
+
+    def test_impossible_values_are_errors(self):
+        for setting in ("sm.count=0", "sm.count=-1", "sm.count=1e30", "sm.clock=5", "sm.clock=5 GB", "dram.bandwidth=0 GB/s", "sm.count="):
+            result = self.simtlab("config", "show", "--set", setting)
+            self.assertEqual(result.returncode, 3, (setting, result.stdout[:200], result.stderr))
+
+
+if __name__ == "__main__":
+    main()

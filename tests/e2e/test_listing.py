@@ -1,0 +1,65 @@
+"""list and explain; pages that are generated from the tool are fresh."""
+import re
+import unittest
+
+from harness import SOURCE, Case, main
+
+
+class Listing(Case):
+    def test_the_metric_page_is_what_the_registry_says(self):
+        page = (SOURCE / "docs/metrics.md").read_text()
+        self.assertEqual(page, self.ok("list", "stats", "--markdown").stdout,
+                         "stale: simtlab list stats --markdown > docs/metrics.md")
+
+    def test_every_metric_is_explained(self):
+        rows = self.ok("list", "stats").stdout.splitlines()[1:]
+        self.assertGreater(len(rows), 60)
+        for row in rows[::7]:
+            name = row.split()[0]
+            self.assertIn(f"{name}: metric", self.ok("explain", name).stdout)
+
+    def test_a_stall_reason_is_explained_with_and_without_its_prefix(self):
+        for name in ("long_scoreboard", "stall.long_scoreboard"):
+            out = self.ok("explain", name).stdout
+            self.assertIn("stall reason", out)
+            self.assertIn("what to do", out)
+
+    def test_an_unknown_name_suggests_the_nearest(self):
+        self.fails(2, "explain", "l1.read.misrate", says="l1.read.miss_rate")
+
+    def test_every_error_of_the_sources_is_explained(self):
+        ids = set()
+        for path in (SOURCE / "src").rglob("*.cpp"):
+            text = path.read_text()
+            ids |= set(re.findall(r'ExitCode::\w+,\s*"([a-z0-9]+(?:-[a-z0-9]+)+)"', text))
+        self.assertGreater(len(ids), 20)
+        missing = []
+        for name in sorted(ids):
+            result = self.simtlab("explain", name)
+            if result.returncode != 0 or f"{name}: error" not in result.stdout:
+                missing.append(name)
+        self.assertEqual(missing, [], "add them to src/report/error_ids.cpp")
+
+    def test_every_deviation_of_the_documentation_is_explained(self):
+        ids = set()
+        for path in [*SOURCE.glob("docs/deviations.md"), *SOURCE.glob("docs/deviations.d/*.md")]:
+            ids |= set(re.findall(r"\bD-[A-Z]+-\d+\b", path.read_text()))
+        self.assertGreater(len(ids), 5)
+        missing = [name for name in sorted(ids) if self.simtlab("explain", name).returncode != 0]
+        self.assertEqual(missing, [])
+
+    def test_the_ptx_table_covers_what_compilers_emit(self):
+        out = self.ok("list", "ptx").stdout
+        for form in ("fma", "ld", "shfl", "bar", "atom", "mma"):
+            self.assertRegex(out, rf"(?m)^{form}\b")
+        self.assertIn("| ", self.ok("list", "ptx", "--markdown").stdout)
+
+    def test_lists_have_json_free_text_only_on_stdout(self):
+        for what in ("gpus", "stats", "schedulers", "exit-codes", "ptx"):
+            result = self.ok("list", what)
+            self.assertTrue(result.stdout)
+            self.assertEqual(result.stderr, "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The command line itself: help, unknown words, conflicts, exit codes."""
+import re
+import unittest
+
+from harness import Case, main
+
+
+class Options(Case):
+    def test_help_and_version_go_to_stdout_with_status_0(self):
+        for args in (["--help"], ["run", "--help"], ["list", "--help"], ["list", "gpus", "--help"], ["config", "show", "--help"],
+                     ["explain", "--help"], ["build", "--help"], ["report", "--help"], ["version"], ["--version"]):
+            result = self.ok(*args)
+            self.assertTrue(result.stdout, args)
+            self.assertEqual(result.stderr, "", args)
+
+    def test_no_command_prints_the_help_on_stderr_with_status_2(self):
+        for args in ([], ["list"], ["config"]):
+            result = self.simtlab(*args)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), args)
+            self.assertIn("Subcommands:", result.stderr)
+
+    def test_an_unknown_option_names_the_nearest(self):
+        self.fails(2, "run", "--gpus", "h100", says=["--gpus", "did you mean --gpu?"])
+        self.fails(2, "run", "--max-cycle=3", "x.ptx", says="did you mean --max-cycles?")
+        self.fails(2, "list", "gpus", "--markdwon", says="did you mean --markdown?")
+        self.fails(2, "explain", "--zzzzzzzz", "x", says="--help")
+
+    def test_an_unknown_command_names_the_nearest(self):
+        self.fails(2, "rnu", "x.cu", says="did you mean 'run'?")
+        self.fails(2, "list", "gpu", says="did you mean 'gpus'?")
+        self.fails(2, "config", "shwo", says="did you mean 'show'?")
+        self.fails(2, "doctor", says="no command 'doctor'")
+
+    def test_an_argument_too_many_is_an_error(self):
+        self.fails(2, "version", "x", says="'x'")
+        self.fails(2, "explain", "gpu.time", "x", says="'x'")
+
+    def test_values_that_are_no_values_are_errors(self):
+        for args in (["--seed", "x"], ["--seed", "-1"], ["--regs", "9999"], ["--threads", "0"], ["--mode", "fast"], ["--max-time", "soon"],
+                     ["--max-memory", "3 parsec"], ["--max-cycles", "1e99"], ["--set", "novalue"], ["--set", "=3"], ["--color", "pink"]):
+            result = self.simtlab("run", *args, "x.ptx")
+            self.assertIn(result.returncode, (2, 3), (args, result.stderr))
+            self.assertRegex(result.stderr, r"error: .+ \[[a-z0-9-]+\]")
+            self.assertEqual(result.stdout, "")
+
+    def test_two_outputs_cannot_share_stdout(self):
+        self.fails(2, "run", self.saxpy(), "--json", "--csv", says="share stdout")
+        self.fails(2, "run", self.saxpy(), "--json", "-o", "-", says="share stdout")
+
+    def test_nothing_to_run_is_a_usage_error(self):
+        self.fails(2, "run", says="nothing to run")
+        self.fails(2, "run", "--", says="nothing to run")
+        self.fails(2, "run", "app.exe", says="cannot run 'app.exe'")
+        self.fails(2, "run", "--kernel", "k", "--", "./app", says="one PTX file")
+
+    def test_a_future_option_says_that_it_is_not_there_yet(self):
+        self.fails(4, "run", "--dram", "hbm3", self.saxpy(), says="--dram is not available")
+
+    def test_exit_codes_of_the_documentation_are_those_of_the_tool(self):
+        rows = re.findall(r"^(\d+) +(\w+) ", self.ok("list", "exit-codes").stdout, re.M)
+        self.assertEqual([int(code) for code, _ in rows], [0, 1, 2, 3, 4, 5, 6, 7, 130])
+
+
+if __name__ == "__main__":
+    main()
