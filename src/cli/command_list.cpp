@@ -19,6 +19,8 @@ struct Format {
   bool markdown = false;
 };
 
+constexpr std::size_t widest_column = 56;  // longer cells push the rest of their line to the right
+
 // A table as aligned text or as Markdown.
 std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows,
                   const Format& format) {
@@ -41,12 +43,12 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
   std::vector<std::size_t> widths(head.size(), 0);
   for (std::size_t i = 0; i < head.size(); ++i) {
     widths[i] = head[i].size();
-    for (const auto& cells : rows) widths[i] = std::max(widths[i], cells[i].size());
+    for (const auto& cells : rows) widths[i] = std::max(widths[i], std::min(cells[i].size(), widest_column));
   }
   const auto row = [&](const std::vector<std::string>& cells) {
     std::string text;
     for (std::size_t i = 0; i < cells.size(); ++i)
-      text += i + 1 == cells.size() ? cells[i] : report::padded(cells[i], widths[i] + 2);
+      text += i + 1 == cells.size() ? cells[i] : report::padded(cells[i], widths[i]) + "  ";
     out += text + "\n";
   };
   row(head);
@@ -111,7 +113,7 @@ std::string list_ptx(const Format& format) {
   std::vector<std::vector<std::string>> rows;
   for (const ptx::CoverageEntry& e : ptx::coverage()) {
     const std::string form = format.markdown ? fmt::format("`{}`", e.form) : e.form;
-    rows.push_back({form, e.types, e.supported ? "yes" : "no", e.note});
+    rows.push_back({form, e.supported ? "yes" : "no", e.types, e.note});
   }
   std::string out;
   if (format.markdown)
@@ -121,7 +123,7 @@ std::string list_ptx(const Format& format) {
         "Braces: may be left out. A module that uses a refused form is refused before anything runs, with "
         "every such line listed\n"
         "(exit code 4).\n\n";
-  return out + table({"form", "types", "runs", "note"}, rows, format);
+  return out + table({"form", "runs", "types", "note"}, rows, format);
 }
 
 }  // namespace

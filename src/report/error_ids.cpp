@@ -10,6 +10,8 @@ const std::vector<Term>& error_ids() {
        "Take the suggested name, or see `simtlab COMMAND --help`."},
       {"option-value", "An option's value is missing or not of its kind.",
        "See `simtlab COMMAND --help` for what it takes."},
+      {"option-set", "--set or SIMTLAB_SET is not of the form key=value.",
+       "For example --set sm.count=4; `simtlab config show` lists the keys."},
       {"option-conflict", "Two options exclude each other.",
        "Give outputs other than one a file: --json=FILE, --csv=FILE, -o FILE."},
       {"option-dram", "--dram is reserved for the detailed DRAM model, which this version does not have.",
