@@ -28,7 +28,7 @@ std::string scaled(double value, const Step (&steps)[N], const char* exact_unit)
     if (std::abs(value) >= s.scale * 0.9995) best = &s;
   if (best == nullptr) {
     const bool whole = value == std::floor(value);
-    return whole ? fmt::format("{:.0f}{}", value, exact_unit) : fmt::format("{:.2f}{}", value, exact_unit);
+    return whole ? fmt::format("{:.0f}{}", value, exact_unit) : fmt::format("{}{}", three_digits(value), exact_unit);
   }
   return fmt::format("{} {}", three_digits(value / best->scale), best->unit);
 }

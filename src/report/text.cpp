@@ -31,7 +31,7 @@ class Writer {
         options_.all || order.size() == 1 ? order.size() : std::min(order.size(), detailed_kernels);
     for (std::size_t i = 0; i < most; ++i) kernel(*order[i]);
     if (most < order.size())
-      note(fmt::format("{} more kernels: --all prints them in detail", order.size() - most));
+      note(fmt::format("{} more in the table; --all prints them in detail", order.size() - most));
     if (result_.kernels.empty()) line("no kernel was launched");
     if (result_.kernels.size() <= 1) copies();
     footer();
@@ -40,10 +40,16 @@ class Writer {
 
  private:
   void line(std::string_view text) {
-    out_ += text;
+    out_ += text.substr(0, text.find_last_not_of(' ') + 1);
     out_ += '\n';
   }
   void note(std::string_view text) { line(painted(text, Paint::dim, style_)); }
+
+  static std::uint64_t launches(const std::vector<KernelResult>& kernels) {
+    std::uint64_t count = 0;
+    for (const KernelResult& k : kernels) count += k.launches;
+    return count;
+  }
 
   static double time_of(const KernelResult& k) { return k.metrics.get("gpu.time").value_or(0); }
 
@@ -69,7 +75,8 @@ class Writer {
 
   void program(const std::vector<KernelResult>& merged) {
     const Metrics& total = result_.total;
-    line(painted(fmt::format("{} launches of {} kernels on {}", result_.kernels.size(), merged.size(),
+    line(painted(fmt::format("{} launches of {} on {}", launches(merged),
+                             merged.size() == 1 ? "1 kernel" : fmt::format("{} kernels", merged.size()),
                              printable(result_.manifest.device)),
                  Paint::bold, style_));
     const double kernels = total.get("gpu.time").value_or(0);
@@ -134,8 +141,10 @@ class Writer {
     time(k);
     speed_of_light(k);
     if (!k.bottleneck.empty())
-      line(fmt::format("\n  {} {}", painted("Bottleneck:", Paint::bold, style_),
-                       wrapped(printable(k.bottleneck), std::max(style_.width, 60u) - 2, 14)));
+      line(fmt::format(
+          "\n  {} {}",
+          painted(k.launches > 1 ? "Bottleneck of the longest launch:" : "Bottleneck:", Paint::bold, style_),
+          wrapped(printable(k.bottleneck), std::max(style_.width, 60u) - 2, 14)));
     stalls(k);
     line("");
     memory(k);
@@ -272,7 +281,7 @@ class Writer {
     std::string text = fmt::format("  Occupancy: {} theoretical", format_share(*theoretical));
     if (const auto achieved = k.metrics.get("occupancy.achieved"))
       text += fmt::format(", {} achieved", format_share(*achieved));
-    if (!k.limiter.empty()) text += fmt::format("; limited by {}", printable(k.limiter));
+    if (!k.limiter.empty() && *theoretical < 1) text += fmt::format("; limited by {}", printable(k.limiter));
     line(text);
   }
 
@@ -306,7 +315,8 @@ class Writer {
     }
     if (text.empty()) return;
     if (result_.kernels.size() <= 1) {
-      if (const auto time = total.get("copy.time"); time && result_.manifest.mode == "timing") text += fmt::format("; {} simulated", format_time(*time));
+      if (const auto time = total.get("copy.time"); time && result_.manifest.mode == "timing")
+        text += fmt::format("; {} simulated", format_time(*time));
     }
     line("  Copies: " + text);
   }

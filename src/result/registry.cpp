@@ -20,10 +20,13 @@ constexpr MetricDeclaration rows[] = {
      "kernel", "", "ncu: sm__cycles_elapsed.max; nvprof: elapsed_cycles_sm; gpgpu-sim: gpu_sim_cycle", sum,
      ""},
     {"gpu.time", "ns",
-     "Simulated time of the kernel, from its first block to its end; in a total, of the kernels without copies.",
+     "Simulated time of the kernel from its first block to its end; in a total, of the kernels without "
+     "copies.",
      "kernel", "", "ncu: gpu__time_duration.sum; nvprof: Duration", sum, ""},
-    {"gpu.launch_overhead", "ns", "Time between the launch and the first block; not part of gpu.time.", "kernel", "",
-     "", sum, ""},
+    {"gpu.launch_overhead", "ns",
+     "Simulated time between the launch and the first block; not part of gpu.time, and hidden when launches "
+     "queue.",
+     "kernel", "", "", sum, ""},
     {"gpu.instructions.warp", "1",
      "Instructions executed, counted once a warp, predicated-off instructions included.", "kernel", "",
      "ncu: smsp__inst_executed.sum; nvprof: inst_executed; gpgpu-sim: gpgpu_n_tot_w_icount", sum, ""},

@@ -114,7 +114,7 @@ TEST(TextReport, ManyLaunchesBecomeATableSortedByTime) {
   EXPECT_LT(out.find("big(int)"), out.find("small(int)"));
   EXPECT_THAT(out, HasSubstr("89.3 %"));
   EXPECT_THAT(out, HasSubstr("2 launches, shape of the longest"));
-  EXPECT_THAT(out, HasSubstr("1 more kernels: --all prints them in detail"));
+  EXPECT_THAT(out, HasSubstr("1 more in the table; --all prints them in detail"));
 }
 
 TEST(TextReport, FunctionalRunsClaimNoTimes) {
