@@ -90,7 +90,7 @@ class Builder {
   Command cuda_base() const {
     return {tools_.clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
             "-target-sdk-version=11.8", "-isystem", tools_.include.string(), "-include", "cuda_runtime.h",
-            "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-unused-command-line-argument"};
+            "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-unused-command-line-argument"};
   }
 
   Command host_flags() const {
@@ -222,6 +222,11 @@ class Builder {
     const std::string gcc = options_.openmp ? find_program(cxx ? "g++" : "gcc") : std::string();
     const fs::path object = scratch_ / "host.o";
     Command c{gcc.empty() ? tools_.clang : gcc, "-x", cxx ? "c++" : "c", "-isystem", tools_.include.string()};
+    // Old C that gcc 12 compiles with a warning.
+    if (!cxx && gcc.empty())
+      append(c, {"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
+                 "-Wno-error=incompatible-function-pointer-types"});
+    if (cxx && gcc.empty()) c.push_back("-Wno-reserved-user-defined-literal");
     append(c, host_flags());
     if (options_.openmp) append(c, gcc.empty() ? openmp_headers() : Command{"-fopenmp"});
     for (const std::string& w : options_.common)

@@ -1,0 +1,1 @@
+// Stand-in: hybridsort includes this header and uses nothing of it.
