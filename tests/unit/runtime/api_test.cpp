@@ -59,7 +59,8 @@ int cudaMemcpyAsync(void*, const void*, std::size_t, int, StreamHandle);
 int cudaMallocArray(CudaArray**, const ChannelFormat*, std::size_t, std::size_t, unsigned);
 int cudaFreeArray(CudaArray*);
 int cudaMemcpyToArray(CudaArray*, std::size_t, std::size_t, const void*, std::size_t, int);
-int cudaMemcpy2DFromArray(void*, std::size_t, const CudaArray*, std::size_t, std::size_t, std::size_t, std::size_t, int);
+int cudaMemcpy2DFromArray(void*, std::size_t, const CudaArray*, std::size_t, std::size_t, std::size_t,
+                          std::size_t, int);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::size_t);
 int cudaFuncGetAttributes(FuncAttributes*, const void*);
 int cudaFuncSetAttribute(const void*, int, int);
@@ -225,7 +226,8 @@ TEST_F(Api, ErrorsAreRememberedOnceAndNamed) {
   EXPECT_STREQ(cudaGetErrorName(700), "cudaErrorIllegalAddress");
   EXPECT_STREQ(cudaGetErrorString(12345), "unrecognized error code");
   EXPECT_EQ(cudaSetDevice(1), error_invalid_device);
-  EXPECT_EQ(cudaLaunchKernel(&nothing_stub, {1, 1, 1}, {1, 1, 1}, nullptr, 0, 0), error_invalid_device_function);
+  EXPECT_EQ(cudaLaunchKernel(&nothing_stub, {1, 1, 1}, {1, 1, 1}, nullptr, 0, 0),
+            error_invalid_device_function);
   EXPECT_EQ(cudaFree(&nothing_stub), error_invalid_value);
 }
 
@@ -262,9 +264,11 @@ TEST_F(Api, LaunchesThatDoNotFitAreRefused) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(cudaLaunchKernel(&scale_stub, {0, 1, 1}, {32, 1, 1}, args, 0, 0), error_invalid_configuration);
   EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {1025, 1, 1}, args, 0, 0), error_invalid_configuration);
-  EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 70000, 1}, {32, 1, 1}, args, 0, 0), error_invalid_configuration);
+  EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 70000, 1}, {32, 1, 1}, args, 0, 0),
+            error_invalid_configuration);
   EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {32, 1, 1}, args, 1 << 20, 0), error_invalid_value);
-  EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {32, 1, 1}, args, 0, 12345), error_invalid_resource_handle);
+  EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {32, 1, 1}, args, 0, 12345),
+            error_invalid_resource_handle);
   // More than the default needs an opt-in first.
   EXPECT_EQ(cudaLaunchKernel(&big_stub, {1, 1, 1}, {32, 1, 1}, args, 20000, 0), error_invalid_value);
   EXPECT_EQ(cudaFuncSetAttribute(&big_stub, 8, 20000), success);
@@ -342,7 +346,7 @@ TEST_F(Api, EventsMeasureSimulatedTime) {
   ASSERT_EQ(cudaEventCreate(&begin), success);
   ASSERT_EQ(cudaEventCreate(&end), success);
   float ms = -1;
-  EXPECT_EQ(cudaEventElapsedTime(&ms, begin, end), error_invalid_resource_handle);   // never recorded
+  EXPECT_EQ(cudaEventElapsedTime(&ms, begin, end), error_invalid_resource_handle);  // never recorded
   std::vector<char> host(1 << 20);
   void* d = nullptr;
   cudaMalloc(&d, host.size());
@@ -350,12 +354,13 @@ TEST_F(Api, EventsMeasureSimulatedTime) {
   cudaMemcpyAsync(d, host.data(), host.size(), 1, stream);
   cudaEventRecord(end, stream);
   EXPECT_EQ(cudaEventElapsedTime(&ms, begin, end), error_not_ready);
-  EXPECT_EQ(cudaEventQuery(end), error_not_ready);   // the host polls; the next time it is done
+  EXPECT_EQ(cudaEventQuery(end), error_not_ready);  // the host polls; the next time it is done
   EXPECT_EQ(cudaEventQuery(end), success);
   ASSERT_EQ(cudaEventSynchronize(end), success);
   ASSERT_EQ(cudaEventElapsedTime(&ms, begin, end), success);
   const simtlab::device::Device& device = Runtime::get().device();
-  EXPECT_NEAR(ms, (device.host.copy_latency_ns + 1048576 / device.host.copy_bandwidth_h2d * 1e9) * 1e-6, 1e-6);
+  EXPECT_NEAR(ms, (device.host.copy_latency_ns + 1048576 / device.host.copy_bandwidth_h2d * 1e9) * 1e-6,
+              1e-6);
   EXPECT_EQ(cudaStreamQuery(stream), success);
   EXPECT_EQ(cudaStreamDestroy(stream), success);
   EXPECT_EQ(cudaStreamDestroy(stream), error_invalid_resource_handle);
@@ -384,9 +389,9 @@ TEST_F(Api, AKernelTellsItsAttributesAndOccupancy) {
   EXPECT_EQ(a[0].max_threads_per_block, 1024);
   int blocks = 0;
   ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &big_stub, 1024, 0), success);
-  EXPECT_EQ(blocks, 2);   // threads: 2048 of an SM
+  EXPECT_EQ(blocks, 2);  // threads: 2048 of an SM
   ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &big_stub, 32, 0), success);
-  EXPECT_EQ(blocks, 3);   // shared memory: 96 KiB of an SM
+  EXPECT_EQ(blocks, 3);  // shared memory: 96 KiB of an SM
   int value = 0;
   ASSERT_EQ(cudaDeviceGetAttribute(&value, 75, 0), success);
   EXPECT_EQ(value, 7);
@@ -398,7 +403,8 @@ TEST_F(Api, WhatIsMissingSaysItsName) {
   EXPECT_EQ(cudaGraphCreate(), error_not_supported);
   EXPECT_EQ(cudaGraphCreate(), error_not_supported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "simtlab: cudaGraphCreate: not supported by this CUDA runtime; it returns cudaErrorNotSupported [cuda-api]\n");
+            "simtlab: cudaGraphCreate: not supported by this CUDA runtime; it returns cudaErrorNotSupported "
+            "[cuda-api]\n");
 }
 
 }  // namespace

@@ -11,14 +11,15 @@ namespace {
 struct Library {
   const char* file;
   const char* node;
-  int version;          // cudaRuntimeGetVersion
-  std::size_t properties;   // sizeof(cudaDeviceProp) in that version's header
+  int version;             // cudaRuntimeGetVersion
+  std::size_t properties;  // sizeof(cudaDeviceProp) in that version's header
 };
 
 class Libraries : public testing::TestWithParam<Library> {
  protected:
   void SetUp() override {
-    handle_ = dlopen((std::string(SIMTLAB_BINARY_DIR) + "/lib/" + GetParam().file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle_ =
+        dlopen((std::string(SIMTLAB_BINARY_DIR) + "/lib/" + GetParam().file).c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(handle_, nullptr) << dlerror();
   }
   // Not closed: a runtime library stays until its process ends.
@@ -31,19 +32,61 @@ class Libraries : public testing::TestWithParam<Library> {
 
 TEST_P(Libraries, EveryFunctionThatTheSuiteUsesIsThereUnderItsVersion) {
   // reference/targets/cudart-symbols.csv, and what clang and older nvcc call.
-  for (const char* name :
-       {"__cudaGetKernel", "__cudaLaunchKernel", "__cudaPopCallConfiguration", "__cudaPushCallConfiguration",
-        "__cudaRegisterFatBinary", "__cudaRegisterFatBinaryEnd", "__cudaRegisterFunction", "__cudaUnregisterFatBinary",
-        "cudaFree", "cudaMalloc", "cudaMemcpy", "cudaDeviceSynchronize", "cudaGetErrorString", "cudaGetLastError",
-        "cudaGetDeviceProperties", "cudaSetDevice", "cudaMemset", "__cudaInitModule", "__cudaRegisterVar",
-        "cudaMemcpyToSymbol", "cudaGetDeviceCount", "cudaDeviceReset", "cudaGetDevice", "cudaCreateChannelDesc",
-        "cudaEventCreate", "cudaEventElapsedTime", "cudaEventRecord", "cudaEventSynchronize", "cuMemGetInfo_v2",
-        "cudaFreeArray", "cudaFreeHost", "cudaFuncSetCacheConfig", "cudaMallocArray", "cudaMallocHost", "cudaMemGetInfo",
-        "cudaMemcpyAsync", "cudaMemcpyToArray", "cudaStreamCreate", "cudaStreamSynchronize", "__cudaRegisterManagedVar",
-        "cudaCreateTextureObject", "cudaFuncGetAttributes", "cudaGraphInstantiate", "cudaGraphLaunch",
-        "cudaLaunchCooperativeKernel", "cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMallocManaged",
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cudaStreamBeginCapture", "cudaStreamEndCapture",
-        "__cudaRegisterTexture", "cudaBindTexture", "cudaThreadSynchronize", "cudaGetDeviceProperties_v2"})
+  for (const char* name : {"__cudaGetKernel",
+                           "__cudaLaunchKernel",
+                           "__cudaPopCallConfiguration",
+                           "__cudaPushCallConfiguration",
+                           "__cudaRegisterFatBinary",
+                           "__cudaRegisterFatBinaryEnd",
+                           "__cudaRegisterFunction",
+                           "__cudaUnregisterFatBinary",
+                           "cudaFree",
+                           "cudaMalloc",
+                           "cudaMemcpy",
+                           "cudaDeviceSynchronize",
+                           "cudaGetErrorString",
+                           "cudaGetLastError",
+                           "cudaGetDeviceProperties",
+                           "cudaSetDevice",
+                           "cudaMemset",
+                           "__cudaInitModule",
+                           "__cudaRegisterVar",
+                           "cudaMemcpyToSymbol",
+                           "cudaGetDeviceCount",
+                           "cudaDeviceReset",
+                           "cudaGetDevice",
+                           "cudaCreateChannelDesc",
+                           "cudaEventCreate",
+                           "cudaEventElapsedTime",
+                           "cudaEventRecord",
+                           "cudaEventSynchronize",
+                           "cuMemGetInfo_v2",
+                           "cudaFreeArray",
+                           "cudaFreeHost",
+                           "cudaFuncSetCacheConfig",
+                           "cudaMallocArray",
+                           "cudaMallocHost",
+                           "cudaMemGetInfo",
+                           "cudaMemcpyAsync",
+                           "cudaMemcpyToArray",
+                           "cudaStreamCreate",
+                           "cudaStreamSynchronize",
+                           "__cudaRegisterManagedVar",
+                           "cudaCreateTextureObject",
+                           "cudaFuncGetAttributes",
+                           "cudaGraphInstantiate",
+                           "cudaGraphLaunch",
+                           "cudaLaunchCooperativeKernel",
+                           "cudaLaunchKernel",
+                           "cudaLaunchKernelExC",
+                           "cudaMallocManaged",
+                           "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+                           "cudaStreamBeginCapture",
+                           "cudaStreamEndCapture",
+                           "__cudaRegisterTexture",
+                           "cudaBindTexture",
+                           "cudaThreadSynchronize",
+                           "cudaGetDeviceProperties_v2"})
     EXPECT_NE(symbol<void>(name), nullptr) << name;
 }
 
@@ -71,6 +114,8 @@ INSTANTIATE_TEST_SUITE_P(Cuda, Libraries,
                          testing::Values(Library{"libcudart.so.11.0", "libcudart.so.11.0", 11000, 728},
                                          Library{"libcudart.so.12", "libcudart.so.12", 12000, 1032},
                                          Library{"libcudart.so.13", "libcudart.so.13", 13000, 1008}),
-                         [](const auto& info) { return std::string("v") + std::to_string(info.param.version / 1000); });
+                         [](const auto& info) {
+                           return std::string("v") + std::to_string(info.param.version / 1000);
+                         });
 
 }  // namespace
