@@ -19,34 +19,55 @@ std::uint32_t group_mask(unsigned first, unsigned width) {
   return static_cast<std::uint32_t>(((std::uint64_t{1} << width) - 1) << first);
 }
 
-// Words seen in each bank within one group; a lane touches at most 32 / 4 words.
-class GroupBanks {
+// One group of lanes whose accesses share a pass as far as their banks allow.
+class Group {
  public:
-  explicit GroupBanks(const Banks& banks) : banks_(banks) {}
+  explicit Group(const Banks& banks)
+      : word_shift_(static_cast<unsigned>(std::countr_zero(banks.bytes))), bank_mask_(banks.count - 1) {}
 
-  void add(std::uint64_t offset, unsigned bytes) {
-    const std::uint64_t first = offset / banks_.bytes;
-    const std::uint64_t last = (offset + std::max(bytes, 1u) - 1) / banks_.bytes;
-    for (std::uint64_t word = first; word <= last; ++word) add_word(word);
+  // Nearly always each bank sees one word: then one pass does.
+  unsigned passes(const std::uint64_t* offsets, std::uint32_t lanes, unsigned bytes) const {
+    std::array<std::uint64_t, max_banks> first;
+    std::uint64_t seen = 0, conflict = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      const std::uint64_t offset = offsets[std::countr_zero(rest)];
+      const std::uint64_t last = (offset + bytes - 1) >> word_shift_;
+      for (std::uint64_t word = offset >> word_shift_; word <= last; ++word) {
+        const std::uint64_t bank = word & bank_mask_;
+        const std::uint64_t bit = std::uint64_t{1} << bank;
+        if (seen & bit) {
+          conflict |= first[bank] ^ word;
+        } else {
+          first[bank] = word;
+          seen |= bit;
+        }
+      }
+    }
+    return conflict == 0 ? 1 : distinct_words(offsets, lanes, bytes);
   }
-  unsigned passes() const { return passes_; }
 
  private:
-  void add_word(std::uint64_t word) {
-    const unsigned bank = static_cast<unsigned>(word % banks_.count);
-    const unsigned known = counts_[bank];
-    for (unsigned i = 0; i < known; ++i)
-      if (words_[bank][i] == word) return;
-    if (known == warp_lanes) return;
-    words_[bank][known] = word;
-    counts_[bank] = static_cast<std::uint8_t>(known + 1);
-    passes_ = std::max(passes_, known + 1);
+  // Most distinct words that one bank has to deliver.
+  unsigned distinct_words(const std::uint64_t* offsets, std::uint32_t lanes, unsigned bytes) const {
+    std::array<std::uint8_t, max_banks> counts{};
+    std::array<std::array<std::uint64_t, warp_lanes>, max_banks> words;   // the first counts[bank] are set
+    unsigned most = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      const std::uint64_t offset = offsets[std::countr_zero(rest)];
+      const std::uint64_t last = (offset + bytes - 1) >> word_shift_;
+      for (std::uint64_t word = offset >> word_shift_; word <= last; ++word) {
+        auto& list = words[word & bank_mask_];
+        std::uint8_t& known = counts[word & bank_mask_];
+        if (known == warp_lanes || std::find(list.begin(), list.begin() + known, word) != list.begin() + known) continue;
+        list[known++] = word;
+        most = std::max<unsigned>(most, known);
+      }
+    }
+    return most;
   }
 
-  const Banks& banks_;
-  unsigned passes_ = 0;
-  std::array<std::uint8_t, max_banks> counts_{};
-  std::array<std::array<std::uint64_t, warp_lanes>, max_banks> words_;  // first counts_[bank] entries are set
+  unsigned word_shift_;
+  std::uint64_t bank_mask_;
 };
 
 // The two patterns that nearly every access has, and that need no table: all lanes consecutive, or all equal.
@@ -72,13 +93,11 @@ unsigned shared_passes_ideal(std::uint32_t mask, unsigned bytes, const Banks& ba
 unsigned shared_passes(const std::uint64_t* offsets, std::uint32_t mask, unsigned bytes, const Banks& banks) {
   if (conflict_free(offsets, mask, bytes)) return shared_passes_ideal(mask, bytes, banks);
   const unsigned width = lanes_per_group(bytes, banks);
+  const Group group(banks);
   unsigned passes = 0;
   for (unsigned first = 0; first < warp_lanes; first += width) {
-    std::uint32_t rest = mask & group_mask(first, width);
-    if (rest == 0) continue;
-    GroupBanks group(banks);
-    for (; rest != 0; rest &= rest - 1) group.add(offsets[std::countr_zero(rest)], bytes);
-    passes += group.passes();
+    const std::uint32_t lanes = mask & group_mask(first, width);
+    if (lanes != 0) passes += group.passes(offsets, lanes, std::max(bytes, 1u));
   }
   return passes;
 }

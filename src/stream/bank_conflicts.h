@@ -10,8 +10,8 @@
 namespace simtlab::stream {
 
 struct Banks {
-  unsigned count = 32;   // at most 64
-  unsigned bytes = 4;    // width of a bank
+  unsigned count = 32;   // a power of two, at most 64
+  unsigned bytes = 4;    // width of a bank, a power of two
 };
 
 // Passes of one shared-memory load or store; 0 if mask is 0.

@@ -4,6 +4,7 @@
 // the memory system runs the same quantum; nothing that one side sends can reach the other before the quantum's end, so the
 // order in which SMs are run does not matter to timing. Quanta without events are skipped.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -48,7 +49,8 @@ void check(const device::Device& d) {
   require(d.l1.mshr_entries > 0 && d.l1.mshr_merge > 0 && d.l2.mshr_entries > 0 && d.l2.mshr_merge > 0, d,
           "mshr_entries or mshr_merge of a cache is missing");
   require(d.l1.mshr_entries <= 65536 && d.l2.mshr_entries <= 65536, d, "mshr_entries is above 65536");
-  require(d.shared.banks > 0 && d.shared.banks <= 64 && d.shared.bank_bytes > 0, d, "shared.banks is not between 1 and 64");
+  require(std::has_single_bit(d.shared.banks) && d.shared.banks <= 64, d, "shared.banks is not a power of two up to 64");
+  require(std::has_single_bit(d.shared.bank_bytes) && d.shared.bank_bytes <= 16, d, "shared.bank_bytes is not a power of two up to 16");
   require(d.interconnect.sm_bytes_per_cycle > 0 && d.interconnect.sm_write_bytes_per_cycle > 0, d, "interconnect bandwidth is missing");
   require(d.dram.partitions > 0 && d.dram.partitions <= 4096, d, "dram.partitions is not between 1 and 4096");
   require(d.dram.bandwidth > 0 && d.dram.row_bytes >= 128, d, "dram.bandwidth or dram.row_bytes is missing");
