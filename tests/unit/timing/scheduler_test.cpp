@@ -1,0 +1,86 @@
+#include "timing/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace simtlab::timing {
+namespace {
+
+TEST(WarpScheduler, AWarpIsNotReadyOneCycleBeforeItsTimeAndReadyOnIt) {
+  for (const Cycle at : {1u, 5u, 63u, 64u, 65u, 200u, 100000u}) {
+    WarpScheduler scheduler;
+    scheduler.wake(3, at);
+    scheduler.collect(at - 1);
+    EXPECT_EQ(scheduler.ready, 0u) << at;
+    EXPECT_EQ(scheduler.next_wake().at, at);
+    EXPECT_EQ(scheduler.next_wake().warp, 3u);
+    scheduler.collect(at);
+    EXPECT_EQ(scheduler.ready, WarpScheduler::bit(3)) << at;
+    EXPECT_EQ(scheduler.next_wake().at, never);
+  }
+}
+
+TEST(WarpScheduler, WakesEveryWarpOnItsCycleWhateverTheSteps) {
+  std::mt19937_64 random(11);
+  WarpScheduler scheduler;
+  std::array<Cycle, 64> due{};
+  WarpScheduler::Mask timed = 0;
+  Cycle now = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const auto warp = static_cast<unsigned>(random() % 64);
+    if (!(timed & WarpScheduler::bit(warp))) {
+      due[warp] = now + 1 + (random() % 4 == 0 ? random() % 2000 : random() % 70);
+      scheduler.ready &= ~WarpScheduler::bit(warp);
+      scheduler.wake(warp, due[warp]);
+      timed |= WarpScheduler::bit(warp);
+    }
+    if (random() % 8 != 0) continue;
+    now = random() % 3 == 0 ? now + random() % 300 : scheduler.next_wake().at;
+    scheduler.collect(now);
+    for (unsigned w = 0; w < 64; ++w) {
+      if (!(timed & WarpScheduler::bit(w))) continue;
+      ASSERT_EQ((scheduler.ready & WarpScheduler::bit(w)) != 0, due[w] <= now);
+      if (due[w] <= now) timed &= ~WarpScheduler::bit(w);
+    }
+  }
+}
+
+TEST(WarpScheduler, SlotsUpToNowGetTheReasonThatHeldAndAnIssueIsSelected) {
+  WarpScheduler scheduler;
+  scheduler.reason = Stall::long_scoreboard;
+  scheduler.charge(10);
+  scheduler.charge_issue(10);
+  scheduler.reason = Stall::wait;
+  scheduler.charge(15);
+  EXPECT_EQ(scheduler.slots[static_cast<std::size_t>(Stall::long_scoreboard)], 10u);
+  EXPECT_EQ(scheduler.slots[static_cast<std::size_t>(Stall::selected)], 1u);
+  EXPECT_EQ(scheduler.slots[static_cast<std::size_t>(Stall::wait)], 4u);
+}
+
+TEST(LooseRoundRobin, TakesTheNextWarpAfterTheLastAndWrapsAround) {
+  WarpScheduler scheduler;
+  scheduler.last = 5;
+  EXPECT_EQ(loose_round_robin.pick(scheduler, 0b11100001), 6u);
+  scheduler.last = 7;
+  EXPECT_EQ(loose_round_robin.pick(scheduler, 0b11100001), 0u);
+  scheduler.last = 63;
+  EXPECT_EQ(loose_round_robin.pick(scheduler, WarpScheduler::bit(63)), 63u);
+}
+
+TEST(GreedyThenOldest, StaysWithItsWarpElseTakesTheOldest) {
+  WarpScheduler scheduler;
+  scheduler.age = {7, 3, 9, 1};
+  scheduler.last = 2;
+  EXPECT_EQ(greedy_then_oldest.pick(scheduler, 0b0111), 2u);
+  EXPECT_EQ(greedy_then_oldest.pick(scheduler, 0b0011), 1u);
+  EXPECT_EQ(greedy_then_oldest.pick(scheduler, 0b1011), 3u);
+}
+
+TEST(SchedulerPolicies, EveryNameOfTheDeviceFileHasOne) {
+  EXPECT_EQ(scheduler_policy(device::Scheduler::lrr).name, "lrr");
+  EXPECT_EQ(scheduler_policy(device::Scheduler::gto).name, "gto");
+}
+
+}  // namespace
+}  // namespace simtlab::timing
