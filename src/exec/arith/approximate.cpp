@@ -1,8 +1,9 @@
 // .approx and .full forms: rcp, sqrt, rsqrt, div, sin, cos, lg2, ex2, tanh.
 //
-// The GPU's own approximations are not public bit by bit. f32 functions are computed in double and rounded once, so results
-// are nearly always the correctly rounded ones, inside the PTX manual's bounds (docs/accuracy.md has the measured errors).
-// They do not depend on the instruction set: no fused multiply-adds, the same order of operations everywhere.
+// The GPU's own approximations are not public bit by bit. f32 functions are computed in double and rounded
+// once, so results are nearly always the correctly rounded ones, inside the PTX manual's bounds
+// (docs/accuracy.md has the measured errors). They do not depend on the instruction set: no fused
+// multiply-adds, the same order of operations everywhere.
 #include "exec/arith/elementary.h"
 #include "exec/arith/select.h"
 
@@ -61,7 +62,8 @@ struct Rsqrt : Stateless {
   }
 };
 
-// sin and cos by reduction to [-pi/4, pi/4] with pi/2 in three parts of 33 bits; arguments from 2^20 on go to the host's library.
+// sin and cos by reduction to [-pi/4, pi/4] with pi/2 in three parts of 33 bits; arguments from 2^20 on go to
+// the host's library.
 template <bool is_cos>
 struct Trigonometric : Stateless {
   using Stateless::Stateless;
@@ -72,10 +74,13 @@ struct Trigonometric : Stateless {
     using M = AsS<D>;
     const D x = to_double(a);
     const D q = round_integral(x * splat<D>(0x1.45f306dc9c883p-1), Integral::nearest);
-    const D r = ((x - q * splat<D>(0x1.921fb544p0)) - q * splat<D>(0x1.0b4611a6p-34)) - q * splat<D>(0x1.3198a2e037073p-69);
+    const D r = ((x - q * splat<D>(0x1.921fb544p0)) - q * splat<D>(0x1.0b4611a6p-34)) -
+                q * splat<D>(0x1.3198a2e037073p-69);
     const D r2 = r * r;
-    const D sine = r * polynomial(r2, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0});
-    const D cosine = polynomial(r2, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0});
+    const D sine = r * polynomial(r2, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                       1.0 / 6227020800.0});
+    const D cosine =
+        polynomial(r2, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600.0});
     const AsU<D> quadrant = integer_bits(q) + (is_cos ? 1 : 0);
     D result = blend((M)((quadrant & 1) != AsU<D>{}), cosine, sine);
     result = (D)((AsU<D>)result ^ ((quadrant & 2) << 62));
@@ -93,7 +98,9 @@ struct Ex2 : Stateless {
   using Stateless::Stateless;
   static constexpr unsigned wide = 8;
   template <class V>
-  SIMTLAB_INLINE V operator()(V a) const { return to_float<V>(exp2_of(to_double(a))); }
+  SIMTLAB_INLINE V operator()(V a) const {
+    return to_float<V>(exp2_of(to_double(a)));
+  }
 };
 // log2 by m in [sqrt(1/2), sqrt(2)) and the series of atanh((m - 1) / (m + 1)).
 struct Lg2 : Stateless {
@@ -122,7 +129,9 @@ struct Tanh : Stateless {
   using Stateless::Stateless;
   static constexpr unsigned wide = 8;
   template <class V>
-  SIMTLAB_INLINE V operator()(V a) const { return to_float<V>(tanh_of(to_double(a))); }
+  SIMTLAB_INLINE V operator()(V a) const {
+    return to_float<V>(tanh_of(to_double(a)));
+  }
 };
 
 // rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 work on the upper 32 bits of the operand and give 32 bits.
@@ -136,14 +145,17 @@ struct Coarse : Stateless {
     const D x = flush((D)((U)a & upper));
     const D exact = splat<D>(1.0) / (root ? square_root(x) : x);
     const D rounded = (D)(((U)exact + splat<U>(0x80000000ull)) & upper);
-    const D r = flush(blend(((U)exact & Layout<D>::exponent) == splat<U>(Layout<D>::exponent), exact, rounded));
+    const D r =
+        flush(blend(((U)exact & Layout<D>::exponent) == splat<U>(Layout<D>::exponent), exact, rounded));
     return blend((a == a) & (r == r), r, (D)splat<U>(0x7fffffff00000000ull));
   }
 };
 struct RsqrtF64 : Stateless {
   using Stateless::Stateless;
   template <class D>
-  SIMTLAB_INLINE D operator()(D a) const { return settle_nan(splat<D>(1.0) / square_root(a), a); }
+  SIMTLAB_INLINE D operator()(D a) const {
+    return settle_nan(splat<D>(1.0) / square_root(a), a);
+  }
 };
 
 template <class F>
@@ -160,16 +172,27 @@ Handler select_approximate(const ptx::Inst& inst) {
   }
   if (inst.type != Type::f32 || inst.mods.sat) return nullptr;
   switch (inst.op) {
-    case Op::rcp: return unary<Rcp>;
-    case Op::sqrt: return unary<Sqrt>;
-    case Op::rsqrt: return unary<Rsqrt>;
-    case Op::sin: return unary<Trigonometric<false>>;
-    case Op::cos: return unary<Trigonometric<true>>;
-    case Op::ex2: return unary<Ex2>;
-    case Op::lg2: return unary<Lg2>;
-    case Op::tanh: return unary<Tanh>;
-    case Op::div: return inst.mods.full ? run<Approximation<DivFull>, float, float, float> : run<Approximation<DivApprox>, float, float, float>;
-    default: return nullptr;
+    case Op::rcp:
+      return unary<Rcp>;
+    case Op::sqrt:
+      return unary<Sqrt>;
+    case Op::rsqrt:
+      return unary<Rsqrt>;
+    case Op::sin:
+      return unary<Trigonometric<false>>;
+    case Op::cos:
+      return unary<Trigonometric<true>>;
+    case Op::ex2:
+      return unary<Ex2>;
+    case Op::lg2:
+      return unary<Lg2>;
+    case Op::tanh:
+      return unary<Tanh>;
+    case Op::div:
+      return inst.mods.full ? run<Approximation<DivFull>, float, float, float>
+                            : run<Approximation<DivApprox>, float, float, float>;
+    default:
+      return nullptr;
   }
 }
 

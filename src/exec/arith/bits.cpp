@@ -17,7 +17,9 @@ struct Popc : Stateless {
 template <class T>
 struct Clz : Stateless {
   using Stateless::Stateless;
-  u32 operator()(T a) const { return a == 0 ? 8 * sizeof(T) : (u32)__builtin_clzll(a) - (64 - 8 * (u32)sizeof(T)); }
+  u32 operator()(T a) const {
+    return a == 0 ? 8 * sizeof(T) : (u32)__builtin_clzll(a) - (64 - 8 * (u32)sizeof(T));
+  }
 };
 // Position of the highest bit that differs from the sign; ~0 if there is none.
 template <class T>
@@ -58,7 +60,8 @@ template <class T>
 SIMTLAB_INLINE T low_mask(u32 bits) {
   return bits >= 8 * sizeof(T) ? (T)~T{0} : (T)((T{1} << bits) - 1);
 }
-// T unsigned: the field is zero-extended; signed: by its top bit, which is the value's sign if the field reaches beyond it.
+// T unsigned: the field is zero-extended; signed: by its top bit, which is the value's sign if the field
+// reaches beyond it.
 template <class T>
 struct Bfe : Stateless {
   using Stateless::Stateless;
@@ -119,9 +122,13 @@ struct Lop3 {
 
  private:
   template <class V>
-  SIMTLAB_INLINE static V choose(V by, V one, V zero) { return zero ^ (by & (one ^ zero)); }
+  SIMTLAB_INLINE static V choose(V by, V one, V zero) {
+    return zero ^ (by & (one ^ zero));
+  }
   template <class V>
-  SIMTLAB_INLINE V leaf(V c, unsigned k) const { return choose(c, splat<V>(lut[k + 1]), splat<V>(lut[k])); }
+  SIMTLAB_INLINE V leaf(V c, unsigned k) const {
+    return choose(c, splat<V>(lut[k + 1]), splat<V>(lut[k]));
+  }
 };
 // lop3.BoolOp: p = (d != 0) op q.
 void lop3_pred(WarpCtx& w, const XInst& x) {
@@ -136,10 +143,17 @@ void lop3_pred(WarpCtx& w, const XInst& x) {
   }
   const u32 q = x.psrc[0] == no_pred ? 0 : w.pred(x.psrc[0]);
   switch (x.inst->mods.bool_op) {
-    case BoolOp::and_: nonzero &= q; break;
-    case BoolOp::or_: nonzero |= q; break;
-    case BoolOp::xor_: nonzero ^= q; break;
-    default: break;
+    case BoolOp::and_:
+      nonzero &= q;
+      break;
+    case BoolOp::or_:
+      nonzero |= q;
+      break;
+    case BoolOp::xor_:
+      nonzero ^= q;
+      break;
+    default:
+      break;
   }
   if (x.pdst != no_pred) w.set_pred(x.pdst, nonzero);
 }
@@ -171,7 +185,8 @@ struct Prmt {
   template <class V>
   SIMTLAB_INLINE V operator()(V a, V b, V c) const {
     using W = Vec<u64, lanes_of<V>>;
-    const W bytes = join(a, b), selector = __builtin_convertvector(mode == PrmtMode::none ? c : selectors(c), W);
+    const W bytes = join(a, b),
+            selector = __builtin_convertvector(mode == PrmtMode::none ? c : selectors(c), W);
     W r{};
     for (unsigned i = 0; i < 4; ++i) {
       const W pick = selector >> (4 * i);
@@ -198,20 +213,30 @@ struct Prmt {
 
 Handler select_bfind(Type type) {
   switch (type) {
-    case Type::u32: return each<Bfind<u32>, u32, u32>;
-    case Type::s32: return each<Bfind<s32>, u32, s32>;
-    case Type::u64: return each<Bfind<u64>, u32, u64>;
-    case Type::s64: return each<Bfind<s64>, u32, s64>;
-    default: return nullptr;
+    case Type::u32:
+      return each<Bfind<u32>, u32, u32>;
+    case Type::s32:
+      return each<Bfind<s32>, u32, s32>;
+    case Type::u64:
+      return each<Bfind<u64>, u32, u64>;
+    case Type::s64:
+      return each<Bfind<s64>, u32, s64>;
+    default:
+      return nullptr;
   }
 }
 Handler select_bfe(Type type) {
   switch (type) {
-    case Type::u32: return each<Bfe<u32>, u32, u32, u32, u32>;
-    case Type::s32: return each<Bfe<s32>, s32, s32, u32, u32>;
-    case Type::u64: return each<Bfe<u64>, u64, u64, u32, u32>;
-    case Type::s64: return each<Bfe<s64>, s64, s64, u32, u32>;
-    default: return nullptr;
+    case Type::u32:
+      return each<Bfe<u32>, u32, u32, u32, u32>;
+    case Type::s32:
+      return each<Bfe<s32>, s32, s32, u32, u32>;
+    case Type::u64:
+      return each<Bfe<u64>, u64, u64, u32, u32>;
+    case Type::s64:
+      return each<Bfe<s64>, s64, s64, u32, u32>;
+    default:
+      return nullptr;
   }
 }
 Handler by_size(Type type, Handler four, Handler eight) {
@@ -224,19 +249,33 @@ Handler by_size(Type type, Handler four, Handler eight) {
 Handler select_bits(const ptx::Inst& inst) {
   const Type type = inst.type;
   switch (inst.op) {
-    case Op::popc: return by_size(type, each<Popc<u32>, u32, u32>, each<Popc<u64>, u32, u64>);
-    case Op::clz: return by_size(type, each<Clz<u32>, u32, u32>, each<Clz<u64>, u32, u64>);
-    case Op::bfind: return select_bfind(type);
-    case Op::fns: return each<Fns, u32, u32, u32, s32>;
-    case Op::brev: return by_size(type, each<Brev<u32>, u32, u32>, each<Brev<u64>, u64, u64>);
-    case Op::bfe: return select_bfe(type);
-    case Op::bfi: return by_size(type, each<Bfi<u32>, u32, u32, u32, u32, u32>, each<Bfi<u64>, u64, u64, u64, u32, u32>);
-    case Op::bmsk: return each<Bmsk, u32, u32, u32>;
-    case Op::szext: return each<Szext, u32, u32, u32>;
-    case Op::lop3: return inst.mods.bool_op != BoolOp::none || inst.dst_count > 1 ? lop3_pred : run<Lop3, u32, u32, u32, u32>;
-    case Op::shf: return inst.mods.left ? run<Shf<true>, u32, u32, u32, u32> : run<Shf<false>, u32, u32, u32, u32>;
-    case Op::prmt: return run<Prmt, u32, u32, u32, u32>;
-    default: return nullptr;
+    case Op::popc:
+      return by_size(type, each<Popc<u32>, u32, u32>, each<Popc<u64>, u32, u64>);
+    case Op::clz:
+      return by_size(type, each<Clz<u32>, u32, u32>, each<Clz<u64>, u32, u64>);
+    case Op::bfind:
+      return select_bfind(type);
+    case Op::fns:
+      return each<Fns, u32, u32, u32, s32>;
+    case Op::brev:
+      return by_size(type, each<Brev<u32>, u32, u32>, each<Brev<u64>, u64, u64>);
+    case Op::bfe:
+      return select_bfe(type);
+    case Op::bfi:
+      return by_size(type, each<Bfi<u32>, u32, u32, u32, u32, u32>, each<Bfi<u64>, u64, u64, u64, u32, u32>);
+    case Op::bmsk:
+      return each<Bmsk, u32, u32, u32>;
+    case Op::szext:
+      return each<Szext, u32, u32, u32>;
+    case Op::lop3:
+      return inst.mods.bool_op != BoolOp::none || inst.dst_count > 1 ? lop3_pred
+                                                                     : run<Lop3, u32, u32, u32, u32>;
+    case Op::shf:
+      return inst.mods.left ? run<Shf<true>, u32, u32, u32, u32> : run<Shf<false>, u32, u32, u32, u32>;
+    case Op::prmt:
+      return run<Prmt, u32, u32, u32, u32>;
+    default:
+      return nullptr;
   }
 }
 

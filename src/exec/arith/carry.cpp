@@ -1,5 +1,5 @@
-// Extended precision: add, sub and mad with .cc, addc, subc, madc. The carry flag is one bit a lane; after a subtraction
-// it is the borrow.
+// Extended precision: add, sub and mad with .cc, addc, subc, madc. The carry flag is one bit a lane; after a
+// subtraction it is the borrow.
 #include "exec/arith/product.h"
 #include "exec/arith/select.h"
 
@@ -38,7 +38,9 @@ void mad_carry(WarpCtx& w, const XInst& x) {
   alignas(64) U product[warp_lanes];
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     const T a = get<T>(w.row(x.src[0]), lane), b = get<T>(w.row(x.src[1]), lane);
-    product[lane] = !high ? (U)a * (U)b : (U)((T(-1) < T(0) ? (u128)((s128)a * (s128)b) : (u128)a * (u128)b) >> (8 * sizeof(T)));
+    product[lane] =
+        !high ? (U)a * (U)b
+              : (U)((T(-1) < T(0) ? (u128)((s128)a * (s128)b) : (u128)a * (u128)b) >> (8 * sizeof(T)));
   }
   add_rows<U, false>(w, x, reinterpret_cast<const std::byte*>(product), w.row(x.src[2]));
 }
@@ -49,22 +51,31 @@ Handler select_carry(const ptx::Inst& inst) {
   const unsigned bytes = ptx_bytes(inst.type);
   const bool hi = inst.mods.mul == MulMode::hi;
   if (!inst.mods.cc_in && !inst.mods.cc_out) return nullptr;
-  if ((bytes != 4 && bytes != 8) || inst.mods.sat || is_floating(inst.type) || inst.mods.mul == MulMode::wide) return nullptr;
+  if ((bytes != 4 && bytes != 8) || inst.mods.sat || is_floating(inst.type) || inst.mods.mul == MulMode::wide)
+    return nullptr;
   switch (inst.op) {
     case Op::add:
-    case Op::addc: return bytes == 4 ? add_carry<u32, false> : add_carry<u64, false>;
+    case Op::addc:
+      return bytes == 4 ? add_carry<u32, false> : add_carry<u64, false>;
     case Op::sub:
-    case Op::subc: return bytes == 4 ? add_carry<u32, true> : add_carry<u64, true>;
+    case Op::subc:
+      return bytes == 4 ? add_carry<u32, true> : add_carry<u64, true>;
     case Op::mad:
     case Op::madc:
       switch (inst.type) {
-        case Type::u32: return hi ? mad_carry<u32, true> : mad_carry<u32, false>;
-        case Type::s32: return hi ? mad_carry<s32, true> : mad_carry<u32, false>;
-        case Type::u64: return hi ? mad_carry<u64, true> : mad_carry<u64, false>;
-        case Type::s64: return hi ? mad_carry<s64, true> : mad_carry<u64, false>;
-        default: return nullptr;
+        case Type::u32:
+          return hi ? mad_carry<u32, true> : mad_carry<u32, false>;
+        case Type::s32:
+          return hi ? mad_carry<s32, true> : mad_carry<u32, false>;
+        case Type::u64:
+          return hi ? mad_carry<u64, true> : mad_carry<u64, false>;
+        case Type::s64:
+          return hi ? mad_carry<s64, true> : mad_carry<u64, false>;
+        default:
+          return nullptr;
       }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -1,9 +1,9 @@
 // cvt: every pair of integer and floating types.
 //
-// The frequent pairs work on vectors; the rest (saturating integers, directed roundings to a float, small formats) go lane by lane
-// through exact integers or doubles. Results narrower than their register are extended to it as their type says; 16-bit
-// registers hold zero-extended values. NaN to integer: 0, or the integer's most negative pattern if the source is f64 or
-// the destination has 64 bits (PTX manual).
+// The frequent pairs work on vectors; the rest (saturating integers, directed roundings to a float, small
+// formats) go lane by lane through exact integers or doubles. Results narrower than their register are
+// extended to it as their type says; 16-bit registers hold zero-extended values. NaN to integer: 0, or the
+// integer's most negative pattern if the source is f64 or the destination has 64 bits (PTX manual).
 #include "exec/arith/format.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -20,18 +20,27 @@ struct IntType {
 SIMTLAB_INLINE IntType int_type(Type type) {
   switch (type) {
     case Type::b8:
-    case Type::u8: return {8, false};
-    case Type::s8: return {8, true};
+    case Type::u8:
+      return {8, false};
+    case Type::s8:
+      return {8, true};
     case Type::b16:
-    case Type::u16: return {16, false};
-    case Type::s16: return {16, true};
+    case Type::u16:
+      return {16, false};
+    case Type::s16:
+      return {16, true};
     case Type::b32:
-    case Type::u32: return {32, false};
-    case Type::s32: return {32, true};
+    case Type::u32:
+      return {32, false};
+    case Type::s32:
+      return {32, true};
     case Type::b64:
-    case Type::u64: return {64, false};
-    case Type::s64: return {64, true};
-    default: return {0, false};
+    case Type::u64:
+      return {64, false};
+    case Type::s64:
+      return {64, true};
+    default:
+      return {0, false};
   }
 }
 // Bytes of an operand's row element: 4 or 8.
@@ -42,12 +51,16 @@ unsigned row_bytes(const ptx::Operand& operand, Type type) {
 Integral integral_mode(Rounding mode) {
   switch (mode) {
     case Rounding::rni:
-    case Rounding::rn: return Integral::nearest;
+    case Rounding::rn:
+      return Integral::nearest;
     case Rounding::rmi:
-    case Rounding::rm: return Integral::down;
+    case Rounding::rm:
+      return Integral::down;
     case Rounding::rpi:
-    case Rounding::rp: return Integral::up;
-    default: return Integral::zero;
+    case Rounding::rp:
+      return Integral::up;
+    default:
+      return Integral::zero;
   }
 }
 bool rounds_to_integer(Rounding mode) {
@@ -66,12 +79,15 @@ struct IntToInt {
   unsigned source_drop, result_drop;
   u64 keep;
   SIMTLAB_INLINE explicit IntToInt(const XInst& x)
-      : source_drop(8 * sizeof(S) - int_type(x.inst->stype).bits), result_drop(8 * sizeof(D) - int_type(x.inst->type).bits),
-        keep(x.inst->dst[0].bytes == 1 ? 0xff : x.inst->dst[0].bytes == 2 ? 0xffff : ~u64{0}) {}
+      : source_drop(8 * sizeof(S) - int_type(x.inst->stype).bits),
+        result_drop(8 * sizeof(D) - int_type(x.inst->type).bits),
+        keep(x.inst->dst[0].bytes == 1   ? 0xff
+             : x.inst->dst[0].bytes == 2 ? 0xffff
+                                         : ~u64{0}) {}
   template <class V>
   SIMTLAB_INLINE auto operator()(V v) const {
     using R = Vec<D, lanes_of<V>>;
-    const R r = extend((R)__builtin_convertvector(extend(v, source_drop), R), result_drop);
+    const R r = extend((R) __builtin_convertvector(extend(v, source_drop), R), result_drop);
     return r & splat<R>((D)keep);
   }
 };
@@ -110,15 +126,24 @@ struct FloatToInt {
     constexpr bool is_signed = D(-1) < D(0);
     constexpr unsigned bits = 8 * sizeof(D);
     constexpr D lowest = is_signed ? (D)(u64{1} << (bits - 1)) : 0, highest = (D)(~lowest);
-    const V limit = splat<V>((F)(is_signed ? (bits == 32 ? 0x1p31 : 0x1p63) : (bits == 32 ? 0x1p32 : 0x1p64)));
+    const V limit =
+        splat<V>((F)(is_signed ? (bits == 32 ? 0x1p31 : 0x1p63) : (bits == 32 ? 0x1p32 : 0x1p64)));
     const V floor = splat<V>((F)(is_signed ? (bits == 32 ? -0x1p31 : -0x1p63) : 0.0));
     if (ftz) v = flush(v);
     V r = v;
     switch (mode) {
-      case Integral::nearest: r = round_integral(v, Integral::nearest); break;
-      case Integral::zero: r = round_integral(v, Integral::zero); break;
-      case Integral::down: r = round_integral(v, Integral::down); break;
-      default: r = round_integral(v, Integral::up); break;
+      case Integral::nearest:
+        r = round_integral(v, Integral::nearest);
+        break;
+      case Integral::zero:
+        r = round_integral(v, Integral::zero);
+        break;
+      case Integral::down:
+        r = round_integral(v, Integral::down);
+        break;
+      default:
+        r = round_integral(v, Integral::up);
+        break;
     }
     const AsS<V> over = (AsS<V>)(r >= limit), under = (AsS<V>)(r < floor), nan = (AsS<V>)(v != v);
     const R inside = __builtin_convertvector(blend(over | under | nan, V{}, r), R);
@@ -161,7 +186,9 @@ struct SameFloat {
   Integral mode;
   bool integral, ftz, sat;
   SIMTLAB_INLINE explicit SameFloat(const XInst& x)
-      : mode(integral_mode(x.inst->mods.rounding)), integral(rounds_to_integer(x.inst->mods.rounding)), ftz(x.inst->mods.ftz),
+      : mode(integral_mode(x.inst->mods.rounding)),
+        integral(rounds_to_integer(x.inst->mods.rounding)),
+        ftz(x.inst->mods.ftz),
         sat(x.inst->mods.sat) {}
   template <class V>
   SIMTLAB_INLINE V operator()(V v) const {
@@ -169,10 +196,18 @@ struct SameFloat {
     V r = v;
     if (integral) {
       switch (mode) {
-        case Integral::nearest: r = round_integral(v, Integral::nearest); break;
-        case Integral::zero: r = round_integral(v, Integral::zero); break;
-        case Integral::down: r = round_integral(v, Integral::down); break;
-        default: r = round_integral(v, Integral::up); break;
+        case Integral::nearest:
+          r = round_integral(v, Integral::nearest);
+          break;
+        case Integral::zero:
+          r = round_integral(v, Integral::zero);
+          break;
+        case Integral::down:
+          r = round_integral(v, Integral::down);
+          break;
+        default:
+          r = round_integral(v, Integral::up);
+          break;
       }
     }
     return sat ? saturate01(r) : settle_nan(r, v);
@@ -196,17 +231,25 @@ struct Bf16ToF32 : Stateless {
 struct F32ToBf16 : Stateless {
   using Stateless::Stateless;
   template <class V>
-  SIMTLAB_INLINE auto operator()(V v) const { return narrow_bf16(v); }
+  SIMTLAB_INLINE auto operator()(V v) const {
+    return narrow_bf16(v);
+  }
   template <class V>
-  SIMTLAB_INLINE auto operator()(V high, V low) const { return narrow_bf16(low) | (narrow_bf16(high) << 16); }
+  SIMTLAB_INLINE auto operator()(V high, V low) const {
+    return narrow_bf16(low) | (narrow_bf16(high) << 16);
+  }
 };
 #if defined(__F16C__)
 struct F32ToF16 : Stateless {
   using Stateless::Stateless;
   template <class V>
-  SIMTLAB_INLINE auto operator()(V v) const { return narrow_f16(v); }
+  SIMTLAB_INLINE auto operator()(V v) const {
+    return narrow_f16(v);
+  }
   template <class V>
-  SIMTLAB_INLINE auto operator()(V high, V low) const { return narrow_f16(low) | (narrow_f16(high) << 16); }
+  SIMTLAB_INLINE auto operator()(V high, V low) const {
+    return narrow_f16(low) | (narrow_f16(high) << 16);
+  }
 };
 #endif
 
@@ -214,7 +257,11 @@ struct F32ToF16 : Stateless {
 class General {
  public:
   explicit General(const ptx::Inst& inst)
-      : to_(inst.type), from_(inst.stype), to_int_(int_type(inst.type)), from_int_(int_type(inst.stype)), mods_(inst.mods),
+      : to_(inst.type),
+        from_(inst.stype),
+        to_int_(int_type(inst.type)),
+        from_int_(int_type(inst.stype)),
+        mods_(inst.mods),
         dst_bytes_(inst.dst[0].bytes != 0 ? inst.dst[0].bytes : ptx_bytes(inst.type)) {}
 
   u64 operator()(u64 bits) const {
@@ -259,9 +306,7 @@ class General {
     }
     return (u64)value > highest ? highest : (u64)value;
   }
-  u64 highest_value() const {
-    return ~u64{0} >> (64 - to_int_.bits + (to_int_.is_signed ? 1u : 0u));
-  }
+  u64 highest_value() const { return ~u64{0} >> (64 - to_int_.bits + (to_int_.is_signed ? 1u : 0u)); }
   u64 to_integer(double v) const {
     const u64 lowest = to_int_.is_signed ? ~highest_value() : 0;
     if (v != v) return from_ == Type::f64 || to_int_.bits == 64 ? u64{1} << (to_int_.bits - 1) : 0;
@@ -309,7 +354,9 @@ void convert_any(WarpCtx& w, const XInst& x) {
   store_results(w, w.row(x.dst), to, result);
 }
 
-unsigned element_bits(Type pair) { return pair == Type::e4m3x2 || pair == Type::e5m2x2 ? 8 : 16; }
+unsigned element_bits(Type pair) {
+  return pair == Type::e4m3x2 || pair == Type::e5m2x2 ? 8 : 16;
+}
 // Results are pairs: from two f32 (the first becomes the upper element) or from another kind of pair.
 void convert_pairs(WarpCtx& w, const XInst& x) {
   const ptx::Inst& inst = *x.inst;
@@ -331,7 +378,8 @@ bool is_pair(Type type) {
   return type == Type::f16x2 || type == Type::bf16x2 || type == Type::e4m3x2 || type == Type::e5m2x2;
 }
 bool is_scalar_float(Type type) {
-  return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64 || type == Type::tf32;
+  return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64 ||
+         type == Type::tf32;
 }
 
 Handler select_from_int(const ptx::Inst& inst, IntType from, IntType to) {
@@ -342,7 +390,8 @@ Handler select_from_int(const ptx::Inst& inst, IntType from, IntType to) {
     if (src == 8) return from.is_signed ? int_to_int_from<s64>(to, dst) : int_to_int_from<u64>(to, dst);
     return from.is_signed ? int_to_int_from<s32>(to, dst) : int_to_int_from<u32>(to, dst);
   }
-  const bool plain = (mode == Rounding::none || mode == Rounding::rn) && !inst.mods.sat && from.bits <= 8 * src;
+  const bool plain =
+      (mode == Rounding::none || mode == Rounding::rn) && !inst.mods.sat && from.bits <= 8 * src;
   if (!plain || (inst.type != Type::f32 && inst.type != Type::f64)) return convert_any;
   if (src == 8) return from.is_signed ? int_to_float_from<s64>(inst.type) : int_to_float_from<u64>(inst.type);
   return from.is_signed ? int_to_float_from<s32>(inst.type) : int_to_float_from<u32>(inst.type);
@@ -382,11 +431,14 @@ Handler select_convert(const ptx::Inst& inst) {
     return two_floats || (inst.src_count == 1 && is_pair(inst.stype)) ? convert_pairs : nullptr;
   }
   if (inst.src_count != 1) return nullptr;
-  const bool known_from = from.bits != 0 || is_scalar_float(inst.stype), known_to = to.bits != 0 || is_scalar_float(inst.type);
+  const bool known_from = from.bits != 0 || is_scalar_float(inst.stype),
+             known_to = to.bits != 0 || is_scalar_float(inst.type);
   if (!known_from || !known_to) return nullptr;
   // A float in a register of another width.
-  if (is_scalar_float(inst.stype) && row_bytes(inst.src[0], inst.stype) != (inst.stype == Type::f64 ? 8 : 4)) return convert_any;
-  if (is_scalar_float(inst.type) && row_bytes(inst.dst[0], inst.type) != (inst.type == Type::f64 ? 8 : 4)) return convert_any;
+  if (is_scalar_float(inst.stype) && row_bytes(inst.src[0], inst.stype) != (inst.stype == Type::f64 ? 8 : 4))
+    return convert_any;
+  if (is_scalar_float(inst.type) && row_bytes(inst.dst[0], inst.type) != (inst.type == Type::f64 ? 8 : 4))
+    return convert_any;
   if (from.bits != 0) return select_from_int(inst, from, to);
   if (to.bits == 0) return select_between_floats(inst);
   const bool whole = to.bits >= 32 && to.bits == 8 * row_bytes(inst.dst[0], inst.type);

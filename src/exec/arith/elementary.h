@@ -1,5 +1,5 @@
-// Elementary functions on vectors of doubles, accurate to far better than f32 needs. The same operations in the same order for every
-// instruction set (no fused multiply-adds), so the same bits.
+// Elementary functions on vectors of doubles, accurate to far better than f32 needs. The same operations in
+// the same order for every instruction set (no fused multiply-adds), so the same bits.
 #pragma once
 
 #include "exec/arith/float.h"
@@ -26,7 +26,8 @@ SIMTLAB_INLINE D exp2_of(D x) {
   x = x > splat<D>(130.0) ? splat<D>(130.0) : x;
   const D n = round_integral(x, Integral::nearest);
   const D f = (x - n) * splat<D>(0x1.62e42fefa39efp-1);
-  const D power = polynomial(f, {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880});
+  const D power = polynomial(
+      f, {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880});
   const D scale = (D)((integer_bits(n) + 1023) << 52);
   return power * scale;
 }

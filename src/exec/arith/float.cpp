@@ -1,9 +1,10 @@
 // f32 and f64 arithmetic: add, sub, mul, fma, div, rcp, sqrt (exactly rounded), abs, neg, min, max, copysign.
 //
-// Round to nearest is the host's default. The other roundings set the host's rounding control around the warp's loop;
-// empty assembly statements keep the compiler from moving the arithmetic out of it.
-// .ftz: the IEEE result is computed and then flushed if it is subnormal.
+// Round to nearest is the host's default. The other roundings set the host's rounding control around the
+// warp's loop; empty assembly statements keep the compiler from moving the arithmetic out of it. .ftz: the
+// IEEE result is computed and then flushed if it is subnormal.
 #include "exec/arith/float.h"
+
 #include "exec/arith/select.h"
 
 #if !defined(__SSE2__)
@@ -45,11 +46,17 @@ class RoundingScope {
   explicit RoundingScope(Rounding mode) {
 #if defined(__SSE2__)
     saved_ = _mm_getcsr();
-    const unsigned control = mode == Rounding::rm ? 1u : mode == Rounding::rp ? 2u : mode == Rounding::rz ? 3u : 0u;
+    const unsigned control = mode == Rounding::rm   ? 1u
+                             : mode == Rounding::rp ? 2u
+                             : mode == Rounding::rz ? 3u
+                                                    : 0u;
     _mm_setcsr((saved_ & ~0x6000u) | (control << 13));
 #else
     saved_ = (unsigned)fegetround();
-    fesetround(mode == Rounding::rm ? FE_DOWNWARD : mode == Rounding::rp ? FE_UPWARD : mode == Rounding::rz ? FE_TOWARDZERO : FE_TONEAREST);
+    fesetround(mode == Rounding::rm   ? FE_DOWNWARD
+               : mode == Rounding::rp ? FE_UPWARD
+               : mode == Rounding::rz ? FE_TOWARDZERO
+                                      : FE_TONEAREST);
 #endif
   }
   ~RoundingScope() {
@@ -84,8 +91,10 @@ struct Directed : F {
   template <class V, class... Vs>
   SIMTLAB_INLINE V operator()(V a, Vs... rest) const {
     V r;
-    if (ftz) r = flush(pinned(F::operator()(pinned(flush(a)), pinned(flush(rest))...)));
-    else r = pinned(F::operator()(pinned(a), pinned(rest)...));
+    if (ftz)
+      r = flush(pinned(F::operator()(pinned(flush(a)), pinned(flush(rest))...)));
+    else
+      r = pinned(F::operator()(pinned(a), pinned(rest)...));
     return sat ? saturate01(r) : settle_nan(r, a, rest...);
   }
 };
@@ -101,23 +110,29 @@ Handler rounded32(const ptx::Inst& inst) {
   switch (inst.mods.rounding) {
     case Rounding::none:
     case Rounding::rn:
-      if (sat) return ftz ? run<Nearest<F, true, true>, float, S...> : run<Nearest<F, false, true>, float, S...>;
+      if (sat)
+        return ftz ? run<Nearest<F, true, true>, float, S...> : run<Nearest<F, false, true>, float, S...>;
       return ftz ? run<Nearest<F, true, false>, float, S...> : run<Nearest<F, false, false>, float, S...>;
     case Rounding::rz:
     case Rounding::rm:
-    case Rounding::rp: return run_directed<F, float, S...>;
-    default: return nullptr;
+    case Rounding::rp:
+      return run_directed<F, float, S...>;
+    default:
+      return nullptr;
   }
 }
 template <class F, class... S>
 Handler rounded64(const ptx::Inst& inst) {
   switch (inst.mods.rounding) {
     case Rounding::none:
-    case Rounding::rn: return run<Nearest<F, false, false>, double, S...>;
+    case Rounding::rn:
+      return run<Nearest<F, false, false>, double, S...>;
     case Rounding::rz:
     case Rounding::rm:
-    case Rounding::rp: return run_directed<F, double, S...>;
-    default: return nullptr;
+    case Rounding::rp:
+      return run_directed<F, double, S...>;
+    default:
+      return nullptr;
   }
 }
 template <class F>
@@ -132,7 +147,8 @@ Handler rounded2(const ptx::Inst& inst) {
 }
 template <class F>
 Handler rounded3(const ptx::Inst& inst) {
-  return inst.type == Type::f32 ? rounded32<F, float, float, float>(inst) : rounded64<F, double, double, double>(inst);
+  return inst.type == Type::f32 ? rounded32<F, float, float, float>(inst)
+                                : rounded64<F, double, double, double>(inst);
 }
 
 // abs, neg and copysign touch the sign only: NaN keep their payload.
@@ -158,24 +174,35 @@ Handler select_float(const ptx::Inst& inst) {
   const bool f32 = inst.type == Type::f32, ftz = inst.mods.ftz;
   if (!f32 && inst.type != Type::f64) return nullptr;
   switch (inst.op) {
-    case Op::add: return rounded2<Add>(inst);
-    case Op::sub: return rounded2<Sub>(inst);
-    case Op::mul: return rounded2<Mul>(inst);
-    case Op::div: return rounded2<Div>(inst);
+    case Op::add:
+      return rounded2<Add>(inst);
+    case Op::sub:
+      return rounded2<Sub>(inst);
+    case Op::mul:
+      return rounded2<Mul>(inst);
+    case Op::div:
+      return rounded2<Div>(inst);
     case Op::fma:
-    case Op::mad: return rounded3<Fma>(inst);
-    case Op::rcp: return rounded1<Rcp>(inst);
-    case Op::sqrt: return rounded1<Sqrt>(inst);
-    case Op::abs: return !f32 ? run<Abs, double, double> : ftz ? run<AbsFtz, float, float> : run<Abs, float, float>;
-    case Op::neg: return !f32 ? run<Neg, double, double> : ftz ? run<NegFtz, float, float> : run<Neg, float, float>;
-    case Op::copysign: return f32 ? run<Copysign, float, float, float> : run<Copysign, double, double, double>;
+    case Op::mad:
+      return rounded3<Fma>(inst);
+    case Op::rcp:
+      return rounded1<Rcp>(inst);
+    case Op::sqrt:
+      return rounded1<Sqrt>(inst);
+    case Op::abs:
+      return !f32 ? run<Abs, double, double> : ftz ? run<AbsFtz, float, float> : run<Abs, float, float>;
+    case Op::neg:
+      return !f32 ? run<Neg, double, double> : ftz ? run<NegFtz, float, float> : run<Neg, float, float>;
+    case Op::copysign:
+      return f32 ? run<Copysign, float, float, float> : run<Copysign, double, double, double>;
     case Op::min:
       if (inst.src_count != 2) return nullptr;
       return f32 ? run<Extremum<false>, float, float, float> : run<Extremum<false>, double, double, double>;
     case Op::max:
       if (inst.src_count != 2) return nullptr;
       return f32 ? run<Extremum<true>, float, float, float> : run<Extremum<true>, double, double, double>;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -1,7 +1,9 @@
-// Pieces of floating-point semantics on vectors of float and double: flushing, saturation, NaN results, fused multiply-add.
+// Pieces of floating-point semantics on vectors of float and double: flushing, saturation, NaN results, fused
+// multiply-add.
 //
-// NaN results: f32 gives the canonical NaN 0x7fffffff, as NVIDIA GPUs do. f64 gives the first NaN operand, made quiet, or
-// 0xfff8000000000000 if there is none; that is fixed here because processors' operand order is the compiler's choice.
+// NaN results: f32 gives the canonical NaN 0x7fffffff, as NVIDIA GPUs do. f64 gives the first NaN operand,
+// made quiet, or 0xfff8000000000000 if there is none; that is fixed here because processors' operand order is
+// the compiler's choice.
 #pragma once
 
 #include "exec/arith/vec.h"
@@ -17,7 +19,8 @@ struct FloatLayout {  // of float
 };
 template <>
 struct FloatLayout<8> {
-  static constexpr u64 sign = 0x8000000000000000ull, exponent = 0x7ff0000000000000ull, canonical_nan = 0xfff8000000000000ull;
+  static constexpr u64 sign = 0x8000000000000000ull, exponent = 0x7ff0000000000000ull,
+                       canonical_nan = 0xfff8000000000000ull;
   static constexpr u64 quiet = 0x0008000000000000ull;
 };
 template <class V>
@@ -58,17 +61,23 @@ SIMTLAB_INLINE V settle_nan(V r, Vs... sources) {
 template <class V>
 SIMTLAB_INLINE V fused(V a, V b, V c) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64 && sizeof(Elem<V>) == 4) return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-  if constexpr (sizeof(V) == 64 && sizeof(Elem<V>) == 8) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+  if constexpr (sizeof(V) == 64 && sizeof(Elem<V>) == 4)
+    return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+  if constexpr (sizeof(V) == 64 && sizeof(Elem<V>) == 8)
+    return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #endif
 #if defined(__FMA__)
-  if constexpr (sizeof(V) == 32 && sizeof(Elem<V>) == 4) return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-  if constexpr (sizeof(V) == 32 && sizeof(Elem<V>) == 8) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+  if constexpr (sizeof(V) == 32 && sizeof(Elem<V>) == 4)
+    return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+  if constexpr (sizeof(V) == 32 && sizeof(Elem<V>) == 8)
+    return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #endif
   V r = a;
   for (unsigned i = 0; i < lanes_of<V>; ++i) {
-    if constexpr (sizeof(Elem<V>) == 4) r[i] = ::fmaf(a[i], b[i], c[i]);
-    else r[i] = ::fma(a[i], b[i], c[i]);
+    if constexpr (sizeof(Elem<V>) == 4)
+      r[i] = ::fmaf(a[i], b[i], c[i]);
+    else
+      r[i] = ::fma(a[i], b[i], c[i]);
   }
   return r;
 }
@@ -89,14 +98,16 @@ SIMTLAB_INLINE V square_root(V a) {
 #endif
   V r = a;
   for (unsigned i = 0; i < lanes_of<V>; ++i) {
-    if constexpr (sizeof(Elem<V>) == 4) r[i] = __builtin_sqrtf(a[i]);
-    else r[i] = __builtin_sqrt(a[i]);
+    if constexpr (sizeof(Elem<V>) == 4)
+      r[i] = __builtin_sqrtf(a[i]);
+    else
+      r[i] = __builtin_sqrt(a[i]);
   }
   return r;
 }
 
-// Rounds to integral values without the SSE4.1 instruction, so that every instruction set gives the same code:
-// adding 2^(p-1) to the magnitude leaves no fraction bits; larger values have none.
+// Rounds to integral values without the SSE4.1 instruction, so that every instruction set gives the same
+// code: adding 2^(p-1) to the magnitude leaves no fraction bits; larger values have none.
 enum class Integral : u8 { nearest, zero, down, up };
 template <class V>
 SIMTLAB_INLINE V round_integral(V a, Integral mode) {
@@ -111,11 +122,11 @@ SIMTLAB_INLINE V round_integral(V a, Integral mode) {
   if (mode == Integral::down) result = result > a ? result - one : result;
   if (mode == Integral::up) result = result < a ? result + one : result;
   if (mode == Integral::up) result = (V)((U)result | sign);  // -0.5 becomes -0
-  return magnitude < big ? result : a;                        // also infinities and NaN
+  return magnitude < big ? result : a;                       // also infinities and NaN
 }
 
-// min and max. A NaN loses against a number unless .NaN; -0 is less than +0; .xorsign.abs compares magnitudes and gives the
-// result the exclusive or of the signs.
+// min and max. A NaN loses against a number unless .NaN; -0 is less than +0; .xorsign.abs compares magnitudes
+// and gives the result the exclusive or of the signs.
 struct ExtremumMods {
   bool ftz, nan, xorsign;
   SIMTLAB_INLINE explicit ExtremumMods(const XInst& x)

@@ -9,22 +9,29 @@ namespace simtlab::exec::SIMTLAB_ISA {
 // precision counts the implicit bit; quantum is the exponent of the smallest subnormal.
 struct Format {
   int precision, quantum;
-  u64 infinity;        // bits of the first value beyond the largest finite one
+  u64 infinity;  // bits of the first value beyond the largest finite one
   u64 nan, sign;
-  int shift;           // zero bits below (tf32)
+  int shift;  // zero bits below (tf32)
 };
 SIMTLAB_INLINE Format format_of(ptx::Type type) {
   using ptx::Type;
   switch (type) {
     case Type::f16:
-    case Type::f16x2: return {11, -24, 0x7c00, 0x7fff, 0x8000, 0};
+    case Type::f16x2:
+      return {11, -24, 0x7c00, 0x7fff, 0x8000, 0};
     case Type::bf16:
-    case Type::bf16x2: return {8, -133, 0x7f80, 0x7fff, 0x8000, 0};
-    case Type::tf32: return {11, -136, 0x7f800000, 0x7fffffff, 0x80000000, 13};
-    case Type::f32: return {24, -149, 0x7f800000, 0x7fffffff, 0x80000000, 0};
-    case Type::e4m3x2: return {4, -9, 0x7f, 0x7f, 0x80, 0};  // no infinity; 0x7f is NaN
-    case Type::e5m2x2: return {3, -16, 0x7c, 0x7f, 0x80, 0};
-    default: return {53, -1074, 0x7ff0000000000000ull, 0x7ff8000000000000ull, 0x8000000000000000ull, 0};
+    case Type::bf16x2:
+      return {8, -133, 0x7f80, 0x7fff, 0x8000, 0};
+    case Type::tf32:
+      return {11, -136, 0x7f800000, 0x7fffffff, 0x80000000, 13};
+    case Type::f32:
+      return {24, -149, 0x7f800000, 0x7fffffff, 0x80000000, 0};
+    case Type::e4m3x2:
+      return {4, -9, 0x7f, 0x7f, 0x80, 0};  // no infinity; 0x7f is NaN
+    case Type::e5m2x2:
+      return {3, -16, 0x7c, 0x7f, 0x80, 0};
+    default:
+      return {53, -1074, 0x7ff0000000000000ull, 0x7ff8000000000000ull, 0x8000000000000000ull, 0};
   }
 }
 
@@ -39,7 +46,8 @@ SIMTLAB_INLINE Magnitude magnitude_of(double v) {
   __builtin_memcpy(&bits, &v, 8);
   const int field = (int)(bits >> 52 & 0x7ff);
   const u64 fraction = bits & 0xfffffffffffffull;
-  return {field == 0 ? fraction : fraction | 0x10000000000000ull, field == 0 ? -1074 : field - 1075, (bits >> 63) != 0};
+  return {field == 0 ? fraction : fraction | 0x10000000000000ull, field == 0 ? -1074 : field - 1075,
+          (bits >> 63) != 0};
 }
 
 // Whether dropping `rest` (of which `half` is one half unit) below `kept` rounds the magnitude up.
@@ -47,13 +55,18 @@ SIMTLAB_INLINE bool rounds_up(ptx::Rounding mode, bool negative, u64 kept, u64 r
   using ptx::Rounding;
   switch (mode) {
     case Rounding::rz:
-    case Rounding::rzi: return false;
+    case Rounding::rzi:
+      return false;
     case Rounding::rm:
-    case Rounding::rmi: return negative && rest != 0;
+    case Rounding::rmi:
+      return negative && rest != 0;
     case Rounding::rp:
-    case Rounding::rpi: return !negative && rest != 0;
-    case Rounding::rna: return rest >= half;
-    default: return rest > half || (rest == half && (kept & 1) != 0);
+    case Rounding::rpi:
+      return !negative && rest != 0;
+    case Rounding::rna:
+      return rest >= half;
+    default:
+      return rest > half || (rest == half && (kept & 1) != 0);
   }
 }
 
@@ -104,7 +117,8 @@ SIMTLAB_INLINE double decode(ptx::Type type, u64 bits) {
   const u64 magnitude = bits & (f.sign - 1), field = magnitude >> (f.precision - 1);
   const bool negative = (bits & f.sign) != 0;
   const bool has_infinity = type != Type::e4m3x2;
-  if (has_infinity ? magnitude > f.infinity : magnitude == f.nan) return negative ? -__builtin_nan("") : __builtin_nan("");
+  if (has_infinity ? magnitude > f.infinity : magnitude == f.nan)
+    return negative ? -__builtin_nan("") : __builtin_nan("");
   if (has_infinity && magnitude == f.infinity) return negative ? -__builtin_inf() : __builtin_inf();
   const u64 fraction = magnitude & ((u64{1} << (f.precision - 1)) - 1);
   const u64 m = field == 0 ? fraction : fraction | (u64{1} << (f.precision - 1));

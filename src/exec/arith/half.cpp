@@ -1,7 +1,8 @@
 // f16, bf16 and their pairs: add, sub, mul, fma, neg, abs, min, max, ex2, tanh.
 //
-// Operands are widened to double, where products are exact; sums are rounded to odd (an inexact sum gets its last bit set), so that
-// the second rounding, to the 16-bit format, sees on which side of a tie the exact value lies. NaN results are 0x7fff.
+// Operands are widened to double, where products are exact; sums are rounded to odd (an inexact sum gets its
+// last bit set), so that the second rounding, to the 16-bit format, sees on which side of a tie the exact
+// value lies. NaN results are 0x7fff.
 #include "exec/arith/half.h"
 
 #include "exec/arith/elementary.h"
@@ -17,7 +18,9 @@ struct F16 {
   static constexpr int precision = 11, smallest_exponent = -14;
   static constexpr double overflow = 0x1p16;
   template <class U>
-  SIMTLAB_INLINE static AsF<U> widen(U half) { return widen_f16(half); }
+  SIMTLAB_INLINE static AsF<U> widen(U half) {
+    return widen_f16(half);
+  }
   // Of values that f16 has, in the low bits of each element.
   template <class F>
   SIMTLAB_INLINE static AsU<F> narrow(F v) {
@@ -32,7 +35,9 @@ struct Bf16 {
   static constexpr int precision = 8, smallest_exponent = -126;
   static constexpr double overflow = 0x1p128;
   template <class U>
-  SIMTLAB_INLINE static AsF<U> widen(U half) { return widen_bf16(half); }
+  SIMTLAB_INLINE static AsF<U> widen(U half) {
+    return widen_bf16(half);
+  }
   template <class F>
   SIMTLAB_INLINE static AsU<F> narrow(F v) {
     using U = AsU<F>;
@@ -40,7 +45,8 @@ struct Bf16 {
   }
 };
 
-// To nearest even, to a multiple of the format's last place at v: adding and subtracting 1.5 * 2^52 of those places.
+// To nearest even, to a multiple of the format's last place at v: adding and subtracting 1.5 * 2^52 of those
+// places.
 template <class Format, class D>
 SIMTLAB_INLINE D round_to_format(D v) {
   using U = AsU<D>;
@@ -69,17 +75,20 @@ SIMTLAB_INLINE D sum_to_odd(D a, D b) {
 template <class Format>
 struct HalfMods {
   bool ftz, sat, relu;
-  SIMTLAB_INLINE explicit HalfMods(const XInst& x) : ftz(x.inst->mods.ftz), sat(x.inst->mods.sat), relu(x.inst->mods.relu) {}
+  SIMTLAB_INLINE explicit HalfMods(const XInst& x)
+      : ftz(x.inst->mods.ftz), sat(x.inst->mods.sat), relu(x.inst->mods.relu) {}
   template <class F>
   SIMTLAB_INLINE F flushed(F v) const {
     if (!ftz) return v;
-    if constexpr (Format::precision == 11) return flush_f16(v);
-    else return flush(v);
+    if constexpr (Format::precision == 11)
+      return flush_f16(v);
+    else
+      return flush(v);
   }
   // From a double to the format's value, as a float.
   template <class F, class D>
   SIMTLAB_INLINE F finish(D v) const {
-    return limited(flushed((F)__builtin_convertvector(round_to_format<Format>(v), F)));
+    return limited(flushed((F) __builtin_convertvector(round_to_format<Format>(v), F)));
   }
   template <class F>
   SIMTLAB_INLINE F limited(F r) const {
@@ -92,27 +101,39 @@ struct HalfMods {
 // Operations on widened values.
 struct Add {
   template <class D>
-  SIMTLAB_INLINE static D compute(D a, D b) { return sum_to_odd(a, b); }
+  SIMTLAB_INLINE static D compute(D a, D b) {
+    return sum_to_odd(a, b);
+  }
 };
 struct Sub {
   template <class D>
-  SIMTLAB_INLINE static D compute(D a, D b) { return sum_to_odd(a, -b); }
+  SIMTLAB_INLINE static D compute(D a, D b) {
+    return sum_to_odd(a, -b);
+  }
 };
 struct Mul {
   template <class D>
-  SIMTLAB_INLINE static D compute(D a, D b) { return a * b; }
+  SIMTLAB_INLINE static D compute(D a, D b) {
+    return a * b;
+  }
 };
 struct Fma {
   template <class D>
-  SIMTLAB_INLINE static D compute(D a, D b, D c) { return sum_to_odd(a * b, c); }
+  SIMTLAB_INLINE static D compute(D a, D b, D c) {
+    return sum_to_odd(a * b, c);
+  }
 };
 struct Ex2 {
   template <class D>
-  SIMTLAB_INLINE static D compute(D a) { return exp2_of(a); }
+  SIMTLAB_INLINE static D compute(D a) {
+    return exp2_of(a);
+  }
 };
 struct Tanh {
   template <class D>
-  SIMTLAB_INLINE static D compute(D a) { return tanh_of(a); }
+  SIMTLAB_INLINE static D compute(D a) {
+    return tanh_of(a);
+  }
 };
 
 // Op on the low 16 bits of elements.
@@ -129,22 +150,28 @@ struct Rounded : HalfMods<Format> {
     return Format::narrow(this->template finish<F>(r));
   }
 };
-// add and sub, and mul of f16, in f32: its 24 bits are enough (twice the format's and 2 more) for the second rounding to be harmless,
-// and products of f16 are exact. Not so products of bf16, which may be f32 subnormals.
+// add and sub, and mul of f16, in f32: its 24 bits are enough (twice the format's and 2 more) for the second
+// rounding to be harmless, and products of f16 are exact. Not so products of bf16, which may be f32
+// subnormals.
 struct AddSingle {
   template <class F>
-  SIMTLAB_INLINE static F compute(F a, F b) { return a + b; }
+  SIMTLAB_INLINE static F compute(F a, F b) {
+    return a + b;
+  }
 };
 struct SubSingle {
   template <class F>
-  SIMTLAB_INLINE static F compute(F a, F b) { return a - b; }
+  SIMTLAB_INLINE static F compute(F a, F b) {
+    return a - b;
+  }
 };
 template <class Format, class Op>
 struct Single : HalfMods<Format> {
   using HalfMods<Format>::HalfMods;
   template <class U>
   SIMTLAB_INLINE U one(U a, U b) const {
-    const auto r = this->limited(Op::compute(this->flushed(Format::widen(a)), this->flushed(Format::widen(b))));
+    const auto r =
+        this->limited(Op::compute(this->flushed(Format::widen(a)), this->flushed(Format::widen(b))));
     if constexpr (Format::precision == 8) {
       return narrow_bf16(r);
     } else {
@@ -184,8 +211,10 @@ struct Halves : F {
   template <class U, class... Us>
   SIMTLAB_INLINE U operator()(U a, Us... rest) const {
     const U low = F::one(a & 0xffff, (rest & 0xffff)...);
-    if constexpr (!pair) return low;
-    else return low | (F::one(a >> 16, (rest >> 16)...) << 16);
+    if constexpr (!pair)
+      return low;
+    else
+      return low | (F::one(a >> 16, (rest >> 16)...) << 16);
   }
 };
 template <class F, class... S>
@@ -207,17 +236,28 @@ Handler select_format(const ptx::Inst& inst, bool pair) {
     if (inst.op == Op::mul && !is_bf16) return single_or_pair<Single<Format, Mul>, u32, u32>(pair);
   }
   switch (inst.op) {
-    case Op::add: return single_or_pair<Rounded<Format, Add>, u32, u32>(pair);
-    case Op::sub: return single_or_pair<Rounded<Format, Sub>, u32, u32>(pair);
-    case Op::mul: return single_or_pair<Rounded<Format, Mul>, u32, u32>(pair);
-    case Op::fma: return single_or_pair<Rounded<Format, Fma>, u32, u32, u32>(pair);
-    case Op::min: return inst.src_count == 2 ? single_or_pair<Extremum<Format, false>, u32, u32>(pair) : nullptr;
-    case Op::max: return inst.src_count == 2 ? single_or_pair<Extremum<Format, true>, u32, u32>(pair) : nullptr;
-    case Op::neg: return single_or_pair<Sign<Format, true>, u32>(pair);
-    case Op::abs: return single_or_pair<Sign<Format, false>, u32>(pair);
-    case Op::ex2: return single_or_pair<Rounded<Format, Ex2>, u32>(pair);
-    case Op::tanh: return single_or_pair<Rounded<Format, Tanh>, u32>(pair);
-    default: return nullptr;
+    case Op::add:
+      return single_or_pair<Rounded<Format, Add>, u32, u32>(pair);
+    case Op::sub:
+      return single_or_pair<Rounded<Format, Sub>, u32, u32>(pair);
+    case Op::mul:
+      return single_or_pair<Rounded<Format, Mul>, u32, u32>(pair);
+    case Op::fma:
+      return single_or_pair<Rounded<Format, Fma>, u32, u32, u32>(pair);
+    case Op::min:
+      return inst.src_count == 2 ? single_or_pair<Extremum<Format, false>, u32, u32>(pair) : nullptr;
+    case Op::max:
+      return inst.src_count == 2 ? single_or_pair<Extremum<Format, true>, u32, u32>(pair) : nullptr;
+    case Op::neg:
+      return single_or_pair<Sign<Format, true>, u32>(pair);
+    case Op::abs:
+      return single_or_pair<Sign<Format, false>, u32>(pair);
+    case Op::ex2:
+      return single_or_pair<Rounded<Format, Ex2>, u32>(pair);
+    case Op::tanh:
+      return single_or_pair<Rounded<Format, Tanh>, u32>(pair);
+    default:
+      return nullptr;
   }
 }
 
@@ -225,11 +265,16 @@ Handler select_format(const ptx::Inst& inst, bool pair) {
 
 Handler select_half(const ptx::Inst& inst) {
   switch (inst.type) {
-    case Type::f16: return select_format<F16>(inst, false);
-    case Type::f16x2: return select_format<F16>(inst, true);
-    case Type::bf16: return select_format<Bf16>(inst, false);
-    case Type::bf16x2: return select_format<Bf16>(inst, true);
-    default: return nullptr;
+    case Type::f16:
+      return select_format<F16>(inst, false);
+    case Type::f16x2:
+      return select_format<F16>(inst, true);
+    case Type::bf16:
+      return select_format<Bf16>(inst, false);
+    case Type::bf16x2:
+      return select_format<Bf16>(inst, true);
+    default:
+      return nullptr;
   }
 }
 

@@ -5,7 +5,8 @@
 
 namespace simtlab::exec::SIMTLAB_ISA {
 
-// Low 16 bits of every element are an f16. The exponent is rebiased by a multiplication, which also normalises subnormals.
+// Low 16 bits of every element are an f16. The exponent is rebiased by a multiplication, which also
+// normalises subnormals.
 template <class U>
 SIMTLAB_INLINE AsF<U> widen_f16(U half) {
   const U magnitude = half & 0x7fff;

@@ -58,17 +58,21 @@ void mov_vector(WarpCtx& w, const XInst& x) {
   u128 values[warp_lanes] = {};
   for (u32 m = w.mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m), bytes = whole / sources;
-    for (unsigned i = 0; i < sources; ++i) values[lane] |= get_bits(w.row(x.src[i]), bytes, lane) << (8 * bytes * i);
+    for (unsigned i = 0; i < sources; ++i)
+      values[lane] |= get_bits(w.row(x.src[i]), bytes, lane) << (8 * bytes * i);
   }
   const RowRef few[2] = {x.dst, x.dst2};
   const RowRef* rows = x.list != 0 ? w.list(x) : few;
   for (u32 m = w.mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m), bytes = whole / parts;
-    for (unsigned i = 0; i < parts; ++i) put_bits(w.row(rows[i]), bytes, lane, values[lane] >> (8 * bytes * i));
+    for (unsigned i = 0; i < parts; ++i)
+      put_bits(w.row(rows[i]), bytes, lane, values[lane] >> (8 * bytes * i));
   }
 }
 
-void mov_pred(WarpCtx& w, const XInst& x) { w.set_pred(x.pdst, w.pred(x.psrc[0])); }
+void mov_pred(WarpCtx& w, const XInst& x) {
+  w.set_pred(x.pdst, w.pred(x.psrc[0]));
+}
 
 // Addresses of local variables are relative to the frame of the running function.
 void mov_frame(WarpCtx& w, const XInst& x) {
@@ -76,11 +80,14 @@ void mov_frame(WarpCtx& w, const XInst& x) {
   alignas(64) u64 result[warp_lanes];
   alignas(64) u32 narrow[warp_lanes];
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    result[lane] = (is64 ? get<u64>(w.row(x.src[0]), lane) : get<u32>(w.row(x.src[0]), lane)) + w.frame_offset;
+    result[lane] =
+        (is64 ? get<u64>(w.row(x.src[0]), lane) : get<u32>(w.row(x.src[0]), lane)) + w.frame_offset;
     narrow[lane] = (u32)result[lane];
   }
-  if (is64) store_row(w, w.row(x.dst), result);
-  else store_row(w, w.row(x.dst), narrow);
+  if (is64)
+    store_row(w, w.row(x.dst), result);
+  else
+    store_row(w, w.row(x.dst), narrow);
 }
 
 Handler select_mov(const ptx::Inst& inst) {
@@ -89,14 +96,20 @@ Handler select_mov(const ptx::Inst& inst) {
   if (inst.frame_relative) return bytes == 4 || bytes == 8 ? mov_frame : nullptr;
   if (inst.dst_count == 1 && inst.src_count == 1) {
     switch (bytes) {
-      case 2: return run<Copy16, u32, u32>;
-      case 4: return run<Copy, u32, u32>;
-      case 8: return run<Copy, u64, u64>;
-      case 16: return mov_vector;
-      default: return nullptr;
+      case 2:
+        return run<Copy16, u32, u32>;
+      case 4:
+        return run<Copy, u32, u32>;
+      case 8:
+        return run<Copy, u64, u64>;
+      case 16:
+        return mov_vector;
+      default:
+        return nullptr;
     }
   }
-  if (inst.dst_count == 0 || inst.src_count == 0 || inst.src_count > 4 || bytes % inst.dst_count != 0 || bytes % inst.src_count != 0)
+  if (inst.dst_count == 0 || inst.src_count == 0 || inst.src_count > 4 || bytes % inst.dst_count != 0 ||
+      bytes % inst.src_count != 0)
     return nullptr;
   if (bytes == 4 && inst.src_count == 2 && inst.dst_count == 1) return run<Pack16, u32, u32, u32>;
   if (bytes == 8 && inst.src_count == 2 && inst.dst_count == 1) return run<Pack32, u64, u32, u32>;
@@ -115,27 +128,37 @@ void selp(WarpCtx& w, const XInst& x) {
 #pragma GCC unroll 4
   for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) {
     const V r = blend(expand_bits<V>(choice, i), load<V>(a, i), load<V>(b, i));
-    if (all) store(dst, i, r);
-    else store_active(w, dst, i, r);
+    if (all)
+      store(dst, i, r);
+    else
+      store_active(w, dst, i, r);
   }
 }
 
 template <Op op>
 void logic_pred(WarpCtx& w, const XInst& x) {
   const u32 a = w.pred(x.psrc[0]);
-  if constexpr (op == Op::not_) w.set_pred(x.pdst, ~a);
-  else if constexpr (op == Op::and_) w.set_pred(x.pdst, a & w.pred(x.psrc[1]));
-  else if constexpr (op == Op::or_) w.set_pred(x.pdst, a | w.pred(x.psrc[1]));
-  else w.set_pred(x.pdst, a ^ w.pred(x.psrc[1]));
+  if constexpr (op == Op::not_)
+    w.set_pred(x.pdst, ~a);
+  else if constexpr (op == Op::and_)
+    w.set_pred(x.pdst, a & w.pred(x.psrc[1]));
+  else if constexpr (op == Op::or_)
+    w.set_pred(x.pdst, a | w.pred(x.psrc[1]));
+  else
+    w.set_pred(x.pdst, a ^ w.pred(x.psrc[1]));
 }
 
 // The window of a space in the generic address space; 0: addresses are the same in both.
 u64 window_of(Space space) {
   switch (space) {
-    case Space::shared: return ptx::shared_window;
-    case Space::local: return ptx::local_window;
-    case Space::param: return ptx::param_window;
-    default: return 0;
+    case Space::shared:
+      return ptx::shared_window;
+    case Space::local:
+      return ptx::local_window;
+    case Space::param:
+      return ptx::param_window;
+    default:
+      return 0;
   }
 }
 struct Cvta {
@@ -143,7 +166,9 @@ struct Cvta {
   SIMTLAB_INLINE explicit Cvta(const XInst& x)
       : offset(x.inst->mods.to ? 0 - window_of(x.inst->mods.space) : window_of(x.inst->mods.space)) {}
   template <class V>
-  SIMTLAB_INLINE V operator()(V a) const { return a + splat<V>(offset); }
+  SIMTLAB_INLINE V operator()(V a) const {
+    return a + splat<V>(offset);
+  }
 };
 void cvta_frame(WarpCtx& w, const XInst& x) {
   alignas(64) u64 result[warp_lanes];
@@ -174,22 +199,29 @@ void isspacep(WarpCtx& w, const XInst& x) {
 Handler select_move(const ptx::Inst& inst) {
   const bool pred = inst.type == Type::pred;
   switch (inst.op) {
-    case Op::mov: return select_mov(inst);
+    case Op::mov:
+      return select_mov(inst);
     case Op::selp: {
       const unsigned bytes = ptx_bytes(inst.type);
       return bytes == 8 ? selp<u64> : bytes == 4 || bytes == 2 ? selp<u32> : nullptr;
     }
-    case Op::not_: return pred ? logic_pred<Op::not_> : nullptr;
-    case Op::and_: return pred ? logic_pred<Op::and_> : nullptr;
-    case Op::or_: return pred ? logic_pred<Op::or_> : nullptr;
-    case Op::xor_: return pred ? logic_pred<Op::xor_> : nullptr;
-    case Op::cvta: return select_cvta(inst);
+    case Op::not_:
+      return pred ? logic_pred<Op::not_> : nullptr;
+    case Op::and_:
+      return pred ? logic_pred<Op::and_> : nullptr;
+    case Op::or_:
+      return pred ? logic_pred<Op::or_> : nullptr;
+    case Op::xor_:
+      return pred ? logic_pred<Op::xor_> : nullptr;
+    case Op::cvta:
+      return select_cvta(inst);
     case Op::isspacep: {
       const Space space = inst.mods.space;
       const bool known = space == Space::global || window_of(space) != 0;
       return known && ptx_bytes(inst.type == Type::none ? Type::u64 : inst.type) == 8 ? isspacep : nullptr;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -38,7 +38,7 @@ SIMTLAB_INLINE Wide<V> full_product(V a, V b) {
 }
 template <class V>
 SIMTLAB_INLINE V high_product(V a, V b) {
-  return (V)__builtin_convertvector(full_product(a, b) >> 32, AsU<V>);
+  return (V) __builtin_convertvector(full_product(a, b) >> 32, AsU<V>);
 }
 
 }  // namespace simtlab::exec::SIMTLAB_ISA

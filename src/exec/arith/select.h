@@ -1,4 +1,5 @@
-// Handler choice, one function a group of instructions; null: not of that group or a form that PTX does not have.
+// Handler choice, one function a group of instructions; null: not of that group or a form that PTX does not
+// have.
 #pragma once
 
 #include "exec/arith/vec.h"
@@ -18,21 +19,23 @@ Handler select_move(const ptx::Inst& inst);         // mov, selp, predicate logi
 Handler select_warp(const ptx::Inst& inst);         // shfl, vote, match, redux, activemask, elect
 Handler select_video(const ptx::Inst& inst);
 
-// Of integers, bits and floats with up to 64 bits; 0 for others. (ptx::size_of is a function of another library: fine to
-// call, but not constexpr.)
+// Of integers, bits and floats with up to 64 bits; 0 for others. (ptx::size_of is a function of another
+// library: fine to call, but not constexpr.)
 SIMTLAB_INLINE unsigned ptx_bytes(ptx::Type type) {
   using ptx::Type;
   switch (type) {
     case Type::b8:
     case Type::u8:
-    case Type::s8: return 1;
+    case Type::s8:
+      return 1;
     case Type::b16:
     case Type::u16:
     case Type::s16:
     case Type::f16:
     case Type::bf16:
     case Type::e4m3x2:
-    case Type::e5m2x2: return 2;
+    case Type::e5m2x2:
+      return 2;
     case Type::b32:
     case Type::u32:
     case Type::s32:
@@ -41,18 +44,21 @@ SIMTLAB_INLINE unsigned ptx_bytes(ptx::Type type) {
     case Type::f16x2:
     case Type::bf16x2:
     case Type::u16x2:
-    case Type::s16x2: return 4;
+    case Type::s16x2:
+      return 4;
     case Type::b64:
     case Type::u64:
     case Type::s64:
-    case Type::f64: return 8;
-    default: return 0;
+    case Type::f64:
+      return 8;
+    default:
+      return 0;
   }
 }
 SIMTLAB_INLINE bool is_floating(ptx::Type type) {
   using ptx::Type;
-  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 || type == Type::f32 ||
-         type == Type::f64;
+  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2 ||
+         type == Type::f32 || type == Type::f64;
 }
 
 }  // namespace simtlab::exec::SIMTLAB_ISA

@@ -1,11 +1,14 @@
-// Explicit vectors over rows for the arithmetic handlers, and the loops that apply an operation to the lanes of a warp.
+// Explicit vectors over rows for the arithmetic handlers, and the loops that apply an operation to the lanes
+// of a warp.
 //
-// Compiled once per instruction set (SIMTLAB_ISA is baseline, avx2 or avx512), everything in that namespace; rules of such
-// files: exec/rules.cmake. Two loops:
+// Compiled once per instruction set (SIMTLAB_ISA is baseline, avx2 or avx512), everything in that namespace;
+// rules of such files: exec/rules.cmake. Two loops:
 //   run<F, D, S...>   F works on vectors of row elements (u32, s32, float, u64, s64, double)
-//   each<F, D, S...>  F works on single lanes with the value types of PTX (s8 ... u64, float, double): rare or scalar operations
-// Rows may alias, also a 32-bit row inside a 64-bit one: sources are read before anything that overlaps them is stored.
-// Both write active lanes only. F is constructed from the XInst, so that it can pick up what the instruction fixes.
+//   each<F, D, S...>  F works on single lanes with the value types of PTX (s8 ... u64, float, double): rare
+//   or scalar operations
+// Rows may alias, also a 32-bit row inside a 64-bit one: sources are read before anything that overlaps them
+// is stored. Both write active lanes only. F is constructed from the XInst, so that it can pick up what the
+// instruction fixes.
 #pragma once
 
 #if defined(__SSE2__)
@@ -158,23 +161,29 @@ struct Stateless {
 };
 
 // An operation on vectors a, b, c of one type V whose result has V's layout.
-#define SIMTLAB_OP1(Name, ...)                                      \
-  struct Name : Stateless {                                         \
-    using Stateless::Stateless;                                     \
-    template <class V>                                              \
-    SIMTLAB_INLINE V operator()(V a) const { return (V)(__VA_ARGS__); } \
+#define SIMTLAB_OP1(Name, ...)               \
+  struct Name : Stateless {                  \
+    using Stateless::Stateless;              \
+    template <class V>                       \
+    SIMTLAB_INLINE V operator()(V a) const { \
+      return (V)(__VA_ARGS__);               \
+    }                                        \
   };
-#define SIMTLAB_OP2(Name, ...)                                           \
-  struct Name : Stateless {                                              \
-    using Stateless::Stateless;                                          \
-    template <class V>                                                   \
-    SIMTLAB_INLINE V operator()(V a, V b) const { return (V)(__VA_ARGS__); } \
+#define SIMTLAB_OP2(Name, ...)                    \
+  struct Name : Stateless {                       \
+    using Stateless::Stateless;                   \
+    template <class V>                            \
+    SIMTLAB_INLINE V operator()(V a, V b) const { \
+      return (V)(__VA_ARGS__);                    \
+    }                                             \
   };
-#define SIMTLAB_OP3(Name, ...)                                                \
-  struct Name : Stateless {                                                   \
-    using Stateless::Stateless;                                               \
-    template <class V>                                                        \
-    SIMTLAB_INLINE V operator()(V a, V b, V c) const { return (V)(__VA_ARGS__); } \
+#define SIMTLAB_OP3(Name, ...)                         \
+  struct Name : Stateless {                            \
+    using Stateless::Stateless;                        \
+    template <class V>                                 \
+    SIMTLAB_INLINE V operator()(V a, V b, V c) const { \
+      return (V)(__VA_ARGS__);                         \
+    }                                                  \
   };
 
 template <class... S>
@@ -199,8 +208,8 @@ SIMTLAB_INLINE auto apply(const F& f, const WarpCtx& w, const XInst& x, unsigned
            load<Vec<S2, L>>(w.row(x.src[2]), lane));
 }
 
-// F on operands whose inactive lanes are zero, for masked work in floating point: what happens to lie there might be a
-// subnormal number, which costs processors a hundred cycles.
+// F on operands whose inactive lanes are zero, for masked work in floating point: what happens to lie there
+// might be a subnormal number, which costs processors a hundred cycles.
 template <class F>
 struct Quiet {
   const F& f;
@@ -208,17 +217,23 @@ struct Quiet {
   unsigned lane;
   template <class V>
   SIMTLAB_INLINE V operand(V v) const {
-    if constexpr (Elem<V>(0.5) == Elem<V>(0)) return v;
-    else return (V)((AsU<V>)v & (AsU<V>)lane_mask<V>(w, lane));
+    if constexpr (Elem<V>(0.5) == Elem<V>(0))
+      return v;
+    else
+      return (V)((AsU<V>)v & (AsU<V>)lane_mask<V>(w, lane));
   }
   template <class... V>
-  SIMTLAB_INLINE auto operator()(V... v) const { return f(operand(v)...); }
+  SIMTLAB_INLINE auto operator()(V... v) const {
+    return f(operand(v)...);
+  }
 };
 
-// The vector loop. L lanes at a time: as many as fit the widest element in one vector register, unless F works on wider
-// intermediate values (F::wide = bytes of the widest).
+// The vector loop. L lanes at a time: as many as fit the widest element in one vector register, unless F
+// works on wider intermediate values (F::wide = bytes of the widest).
 template <class F>
-concept HasWide = requires { F::wide; };
+concept HasWide = requires {
+  F::wide;
+};
 template <class F>
 inline constexpr unsigned inner_bytes = 4;
 template <HasWide F>
@@ -226,14 +241,15 @@ inline constexpr unsigned inner_bytes<F> = F::wide;
 
 template <class F, class D, class... S>
 void run(WarpCtx& w, const XInst& x) {
-  constexpr unsigned bytes = widest<D, S...> > inner_bytes<F> ? widest<D, S...> : inner_bytes<F>;
+  constexpr unsigned bytes = widest < D, S... >> inner_bytes<F> ? widest<D, S...> : inner_bytes<F>;
   constexpr unsigned L = vector_bytes / bytes;
   const F f(x);
   std::byte* dst = w.row(x.dst);
   if constexpr (same_size<D, S...>) {
     if (w.mask == all_lanes) {
 #pragma GCC unroll 4
-      for (unsigned i = 0; i < warp_lanes; i += L) store<Vec<D, L>>(dst, i, (Vec<D, L>)apply<F, L, S...>(f, w, x, i));
+      for (unsigned i = 0; i < warp_lanes; i += L)
+        store<Vec<D, L>>(dst, i, (Vec<D, L>)apply<F, L, S...>(f, w, x, i));
     } else {
 #pragma GCC unroll 2
       for (unsigned i = 0; i < warp_lanes; i += L) {

@@ -1,7 +1,8 @@
 // Video instructions: vadd .. vset on parts of 32-bit words, and their forms on two halves or four bytes.
 // How the selectors are packed: ptx/video.h.
-#include "exec/arith/select.h"
 #include "ptx/video.h"
+
+#include "exec/arith/select.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
 namespace {
@@ -13,19 +14,26 @@ using ptx::Type;
 
 bool compare_values(Compare compare, s64 a, s64 b) {
   switch (compare) {
-    case Compare::eq: return a == b;
-    case Compare::ne: return a != b;
+    case Compare::eq:
+      return a == b;
+    case Compare::ne:
+      return a != b;
     case Compare::lt:
-    case Compare::lo: return a < b;
+    case Compare::lo:
+      return a < b;
     case Compare::le:
-    case Compare::ls: return a <= b;
+    case Compare::ls:
+      return a <= b;
     case Compare::gt:
-    case Compare::hi: return a > b;
-    default: return a >= b;
+    case Compare::hi:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 s64 clamp_to(s64 v, unsigned bits, bool is_signed) {
-  const s64 highest = (s64)((u64{1} << (bits - (is_signed ? 1 : 0))) - 1), lowest = is_signed ? -highest - 1 : 0;
+  const s64 highest = (s64)((u64{1} << (bits - (is_signed ? 1 : 0))) - 1),
+            lowest = is_signed ? -highest - 1 : 0;
   return v < lowest ? lowest : v > highest ? highest : v;
 }
 s64 extend(u32 v, unsigned at, unsigned bits, bool is_signed) {
@@ -49,7 +57,9 @@ struct Video {
 struct Scalar : Video {
   unsigned a_part, b_part, d_part;
   explicit Scalar(const XInst& x)
-      : Video(x), a_part(ptx_selector(ptx::video_a_shift)), b_part(ptx_selector(ptx::video_b_shift)),
+      : Video(x),
+        a_part(ptx_selector(ptx::video_a_shift)),
+        b_part(ptx_selector(ptx::video_b_shift)),
         d_part(ptx_selector(ptx::video_d_shift)) {}
 
   u32 operator()(u32 a, u32 b, u32 c) const {
@@ -66,19 +76,30 @@ struct Scalar : Video {
  protected:
   unsigned ptx_selector(unsigned shift) const { return inst.mods.video >> shift & 15u; }
   static unsigned bits_of(unsigned selector) { return selector == 0 ? 32 : selector <= 4 ? 8 : 16; }
-  static unsigned offset_of(unsigned selector) { return selector == 0 ? 0 : selector <= 4 ? 8 * (selector - 1) : 16 * (selector - 5); }
-  static s64 part(u32 v, unsigned selector, bool is_signed) { return extend(v, offset_of(selector), bits_of(selector), is_signed); }
+  static unsigned offset_of(unsigned selector) {
+    return selector == 0 ? 0 : selector <= 4 ? 8 * (selector - 1) : 16 * (selector - 5);
+  }
+  static s64 part(u32 v, unsigned selector, bool is_signed) {
+    return extend(v, offset_of(selector), bits_of(selector), is_signed);
+  }
 
  private:
   s64 compute(s64 a, s64 b) const {
     switch (inst.op) {
-      case Op::vadd: return a + b;
-      case Op::vsub: return a - b;
-      case Op::vabsdiff: return a < b ? b - a : a - b;
-      case Op::vmin: return a < b ? a : b;
-      case Op::vmax: return a > b ? a : b;
-      case Op::vset: return compare_values(inst.mods.compare, a, b) ? 1 : 0;
-      default: return shift(a, (u32)b);
+      case Op::vadd:
+        return a + b;
+      case Op::vsub:
+        return a - b;
+      case Op::vabsdiff:
+        return a < b ? b - a : a - b;
+      case Op::vmin:
+        return a < b ? a : b;
+      case Op::vmax:
+        return a > b ? a : b;
+      case Op::vset:
+        return compare_values(inst.mods.compare, a, b) ? 1 : 0;
+      default:
+        return shift(a, (u32)b);
     }
   }
   // A left shift by 32 of a 33-bit value still has to saturate: it is cut to what 64 bits tell apart.
@@ -92,9 +113,12 @@ struct Scalar : Video {
   u32 secondary(u32 v, u32 c) const {
     const bool less = d_signed ? (s32)v < (s32)c : v < c;
     switch (inst.mods.atom) {
-      case AtomOp::add: return v + c;
-      case AtomOp::min: return less ? v : c;
-      default: return less ? c : v;
+      case AtomOp::add:
+        return v + c;
+      case AtomOp::min:
+        return less ? v : c;
+      default:
+        return less ? c : v;
     }
   }
 };
@@ -142,10 +166,13 @@ struct Simd : Video {
         if (!accumulate) d |= c & mask;
         continue;
       }
-      s64 v = compute(pick(a, b, inst.mods.video >> (4 + 3 * i) & 7, a_signed), pick(a, b, inst.mods.video >> (16 + 3 * i) & 7, b_signed));
+      s64 v = compute(pick(a, b, inst.mods.video >> (4 + 3 * i) & 7, a_signed),
+                      pick(a, b, inst.mods.video >> (16 + 3 * i) & 7, b_signed));
       if (inst.mods.sat) v = clamp_to(v, bits, d_signed);
-      if (accumulate) d += (u32)v;
-      else d |= ((u32)v << (bits * i)) & mask;
+      if (accumulate)
+        d += (u32)v;
+      else
+        d |= ((u32)v << (bits * i)) & mask;
     }
     return d;
   }
@@ -158,18 +185,25 @@ struct Simd : Video {
   s64 compute(s64 a, s64 b) const {
     switch (inst.op) {
       case Op::vadd2:
-      case Op::vadd4: return a + b;
+      case Op::vadd4:
+        return a + b;
       case Op::vsub2:
-      case Op::vsub4: return a - b;
+      case Op::vsub4:
+        return a - b;
       case Op::vavrg2:
-      case Op::vavrg4: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+      case Op::vavrg4:
+        return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
       case Op::vabsdiff2:
-      case Op::vabsdiff4: return a < b ? b - a : a - b;
+      case Op::vabsdiff4:
+        return a < b ? b - a : a - b;
       case Op::vmin2:
-      case Op::vmin4: return a < b ? a : b;
+      case Op::vmin4:
+        return a < b ? a : b;
       case Op::vmax2:
-      case Op::vmax4: return a > b ? a : b;
-      default: return compare_values(inst.mods.compare, a, b) ? 1 : 0;
+      case Op::vmax4:
+        return a > b ? a : b;
+      default:
+        return compare_values(inst.mods.compare, a, b) ? 1 : 0;
     }
   }
 };

@@ -1,7 +1,7 @@
 // Instructions that look across the warp: shfl, vote, match, redux, elect, activemask.
 //
-// The lanes that take part are the active ones; lanes that name different member masks (tiles of a warp that run the same
-// instruction together) form groups of their own.
+// The lanes that take part are the active ones; lanes that name different member masks (tiles of a warp that
+// run the same instruction together) form groups of their own.
 #include "exec/arith/select.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -18,10 +18,12 @@ SIMTLAB_INLINE bool is_uniform(const WarpCtx& w, const std::byte* row) {
   using V = Vec<u32, vector_bytes / 4>;
   const V first = splat<V>(get<u32>(row, (unsigned)__builtin_ctz(w.mask)));
   AsS<V> differs{};
-  for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) differs |= (AsS<V>)(load<V>(row, i) != first) & lane_mask<V>(w, i);
+  for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>)
+    differs |= (AsS<V>)(load<V>(row, i) != first) & lane_mask<V>(w, i);
   return pack_bits(differs != AsS<V>{}) == 0;
 }
-// Calls fn(lanes) for every set of active lanes that share a member mask. row null: all active lanes are one set.
+// Calls fn(lanes) for every set of active lanes that share a member mask. row null: all active lanes are one
+// set.
 template <class Fn>
 SIMTLAB_INLINE void for_groups(const WarpCtx& w, const std::byte* row, Fn fn) {
   u32 remaining = w.mask;
@@ -54,9 +56,12 @@ SIMTLAB_INLINE u32 shuffle_lanes(const std::byte* b_row, const std::byte* c_row,
       j = lane - b;
       valid = (V)(j >= limit);
     } else {
-      if constexpr (mode == ShflMode::down) j = lane + b;
-      else if constexpr (mode == ShflMode::bfly) j = lane ^ b;
-      else j = (lane & segment) | (b & ~segment);
+      if constexpr (mode == ShflMode::down)
+        j = lane + b;
+      else if constexpr (mode == ShflMode::bfly)
+        j = lane ^ b;
+      else
+        j = (lane & segment) | (b & ~segment);
       valid = (V)(j <= limit);
     }
     inside |= pack_bits(valid) << i;
@@ -72,7 +77,8 @@ void shfl(WarpCtx& w, const XInst& x) {
 #if defined(__AVX512F__)
   const __m512i low = _mm512_loadu_si512(a), high = _mm512_loadu_si512(a + 64);
   for (unsigned i = 0; i < 2; ++i)
-    _mm512_store_si512(result + 16 * i, _mm512_permutex2var_epi32(low, _mm512_load_si512(source + 16 * i), high));
+    _mm512_store_si512(result + 16 * i,
+                       _mm512_permutex2var_epi32(low, _mm512_load_si512(source + 16 * i), high));
 #else
   for (unsigned lane = 0; lane < warp_lanes; ++lane) result[lane] = get<u32>(a, source[lane]);
 #endif
@@ -82,9 +88,12 @@ void shfl(WarpCtx& w, const XInst& x) {
 
 u32 vote_of(VoteMode mode, u32 votes, u32 group) {
   switch (mode) {
-    case VoteMode::all: return votes == group ? group : 0;
-    case VoteMode::any: return votes != 0 ? group : 0;
-    default: return votes == group || votes == 0 ? group : 0;
+    case VoteMode::all:
+      return votes == group ? group : 0;
+    case VoteMode::any:
+      return votes != 0 ? group : 0;
+    default:
+      return votes == group || votes == 0 ? group : 0;
   }
 }
 // The member mask is the one source row of the .sync forms.
@@ -94,7 +103,8 @@ const std::byte* vote_members(const WarpCtx& w, const XInst& x) {
 void vote_pred(WarpCtx& w, const XInst& x) {
   const u32 votes = w.pred(x.psrc[0]);
   u32 result = 0;
-  for_groups(w, vote_members(w, x), [&](u32 group) { result |= vote_of(x.inst->mods.vote, votes & group, group); });
+  for_groups(w, vote_members(w, x),
+             [&](u32 group) { result |= vote_of(x.inst->mods.vote, votes & group, group); });
   w.set_pred(x.pdst, result);
 }
 void fill(u32 (&result)[warp_lanes], u32 group, u32 value) {
@@ -142,12 +152,18 @@ void match_all(WarpCtx& w, const XInst& x) {
 
 u32 reduce(AtomOp op, bool is_signed, u32 a, u32 b) {
   switch (op) {
-    case AtomOp::add: return a + b;
-    case AtomOp::min: return (is_signed ? (s32)a < (s32)b : a < b) ? a : b;
-    case AtomOp::max: return (is_signed ? (s32)a > (s32)b : a > b) ? a : b;
-    case AtomOp::and_: return a & b;
-    case AtomOp::or_: return a | b;
-    default: return a ^ b;
+    case AtomOp::add:
+      return a + b;
+    case AtomOp::min:
+      return (is_signed ? (s32)a < (s32)b : a < b) ? a : b;
+    case AtomOp::max:
+      return (is_signed ? (s32)a > (s32)b : a > b) ? a : b;
+    case AtomOp::and_:
+      return a & b;
+    case AtomOp::or_:
+      return a | b;
+    default:
+      return a ^ b;
   }
 }
 void redux(WarpCtx& w, const XInst& x) {
@@ -157,7 +173,8 @@ void redux(WarpCtx& w, const XInst& x) {
   alignas(64) u32 result[warp_lanes] = {};
   for_groups(w, w.row(x.src[1]), [&](u32 group) {
     u32 value = get<u32>(a, (unsigned)__builtin_ctz(group));
-    for (u32 m = group & (group - 1); m != 0; m &= m - 1) value = reduce(op, is_signed, value, get<u32>(a, (unsigned)__builtin_ctz(m)));
+    for (u32 m = group & (group - 1); m != 0; m &= m - 1)
+      value = reduce(op, is_signed, value, get<u32>(a, (unsigned)__builtin_ctz(m)));
     fill(result, group, value);
   });
   store_row(w, w.row(x.dst), result);
@@ -206,18 +223,24 @@ void elect(WarpCtx& w, const XInst& x) {
 Handler select_shfl(const ptx::Inst& inst) {
   if (inst.src_count < 3) return nullptr;
   switch (inst.mods.shfl) {
-    case ShflMode::up: return shfl<ShflMode::up>;
-    case ShflMode::down: return shfl<ShflMode::down>;
-    case ShflMode::bfly: return shfl<ShflMode::bfly>;
-    case ShflMode::idx: return shfl<ShflMode::idx>;
-    default: return nullptr;
+    case ShflMode::up:
+      return shfl<ShflMode::up>;
+    case ShflMode::down:
+      return shfl<ShflMode::down>;
+    case ShflMode::bfly:
+      return shfl<ShflMode::bfly>;
+    case ShflMode::idx:
+      return shfl<ShflMode::idx>;
+    default:
+      return nullptr;
   }
 }
 Handler select_redux(const ptx::Inst& inst) {
   const AtomOp op = inst.mods.atom;
   const bool extremum = op == AtomOp::min || op == AtomOp::max;
   if (inst.type == Type::f32) return extremum ? redux_float : nullptr;
-  const bool known = extremum || op == AtomOp::add || op == AtomOp::and_ || op == AtomOp::or_ || op == AtomOp::xor_;
+  const bool known =
+      extremum || op == AtomOp::add || op == AtomOp::and_ || op == AtomOp::or_ || op == AtomOp::xor_;
   return known && ptx_bytes(inst.type) == 4 ? redux : nullptr;
 }
 
@@ -226,15 +249,23 @@ Handler select_redux(const ptx::Inst& inst) {
 Handler select_warp(const ptx::Inst& inst) {
   const bool wide = ptx_bytes(inst.type) == 8;
   switch (inst.op) {
-    case Op::shfl: return select_shfl(inst);
-    case Op::vote: return inst.mods.vote == VoteMode::ballot ? vote_ballot : inst.mods.vote == VoteMode::none ? nullptr : vote_pred;
+    case Op::shfl:
+      return select_shfl(inst);
+    case Op::vote:
+      return inst.mods.vote == VoteMode::ballot ? vote_ballot
+             : inst.mods.vote == VoteMode::none ? nullptr
+                                                : vote_pred;
     case Op::match:
       if (inst.mods.all) return wide ? match_all<u64> : match_all<u32>;
       return wide ? match_any<u64> : match_any<u32>;
-    case Op::redux: return select_redux(inst);
-    case Op::elect: return elect;
-    case Op::activemask: return activemask;
-    default: return nullptr;
+    case Op::redux:
+      return select_redux(inst);
+    case Op::elect:
+      return elect;
+    case Op::activemask:
+      return activemask;
+    default:
+      return nullptr;
   }
 }
 

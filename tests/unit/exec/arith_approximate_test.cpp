@@ -1,5 +1,5 @@
-// Approximate functions: errors against the host's double precision library stay inside the PTX manual's bounds, special values
-// are those of its tables, and every instruction set gives the same bits.
+// Approximate functions: errors against the host's double precision library stay inside the PTX manual's
+// bounds, special values are those of its tables, and every instruction set gives the same bits.
 #include <cmath>
 
 #include "arith_support.h"
@@ -12,11 +12,12 @@ using Exact = double (*)(double);
 struct Function {
   Op op;
   Exact exact;
-  float low, high;          // samples have their magnitude between these, both signs if `both`
+  float low, high;  // samples have their magnitude between these, both signs if `both`
   bool both;
-  double absolute, relative;   // an error within either is accepted
+  double absolute, relative;  // an error within either is accepted
 };
-// Bounds of the PTX manual; sin, cos: |x| <= 2 pi and <= 100 pi; lg2: absolute inside (0.5, 2), relative outside.
+// Bounds of the PTX manual; sin, cos: |x| <= 2 pi and <= 100 pi; lg2: absolute inside (0.5, 2), relative
+// outside.
 const Function functions[] = {
     {Op::rcp, [](double x) { return 1 / x; }, 0x1p-126f, 0x1p126f, true, 0, 0x1p-23},
     {Op::sqrt, [](double x) { return std::sqrt(x); }, 0x1p-126f, 0x1p127f, false, 0, 0x1p-23},
@@ -42,7 +43,8 @@ TEST(ApproximateHandlers, errors_stay_inside_the_manuals_bounds) {
       const u64 low = bits(f.low), high = bits(f.high);
       for (unsigned round = 0; round < 1500; ++round) {
         Warp warp;
-        for (u64& v : warp.sources[0]) v = (low + random.below(high - low + 1)) | (f.both ? random.next() & 0x80000000u : 0);
+        for (u64& v : warp.sources[0])
+          v = (low + random.below(high - low + 1)) | (f.both ? random.next() & 0x80000000u : 0);
         Outcome first;
         for (const InstructionSet& isa : instruction_sets()) {
           const Outcome out = execute(isa, form, warp, ~0u);
@@ -50,8 +52,10 @@ TEST(ApproximateHandlers, errors_stay_inside_the_manuals_bounds) {
           EXPECT_EQ(first.d, out.d) << isa.name << " differs from " << instruction_sets().front().name;
         }
         for (std::size_t lane = 0; lane < 32; ++lane) {
-          const double x = f32(warp.sources[0][lane]), want = f.exact(x), error = std::fabs(f32(first.d[lane]) - want);
-          ASSERT_TRUE(error <= f.absolute || error <= f.relative * std::fabs(want)) << form.name() << " of " << x << ": " << f32(first.d[lane]) << ", want " << want;
+          const double x = f32(warp.sources[0][lane]), want = f.exact(x),
+                       error = std::fabs(f32(first.d[lane]) - want);
+          ASSERT_TRUE(error <= f.absolute || error <= f.relative * std::fabs(want))
+              << form.name() << " of " << x << ": " << f32(first.d[lane]) << ", want " << want;
         }
       }
     }
@@ -61,17 +65,51 @@ TEST(ApproximateHandlers, special_values) {
   const float inf = INFINITY;
   const u64 nan = 0x7fffffffu;
   const u64 zero = 0, minus_zero = 0x80000000u, small = 0x00000123u;
-  const struct { Op op; bool ftz; u64 in, want; } cases[] = {
-      {Op::rcp, false, bits(inf), zero},        {Op::rcp, false, bits(-inf), minus_zero}, {Op::rcp, false, minus_zero, bits(-inf)}, {Op::rcp, true, small, bits(inf)},
-      {Op::rcp, false, nan, nan},               {Op::sqrt, false, bits(-1.0f), nan},      {Op::sqrt, false, minus_zero, minus_zero}, {Op::sqrt, true, small, zero},
-      {Op::rsqrt, false, bits(-1.0f), nan},     {Op::rsqrt, false, minus_zero, bits(-inf)}, {Op::rsqrt, false, zero, bits(inf)},    {Op::rsqrt, false, bits(inf), zero},
-      {Op::rsqrt, true, small, bits(inf)},      {Op::sin, false, minus_zero, minus_zero}, {Op::sin, false, bits(inf), nan},         {Op::sin, false, bits(-inf), nan},
-      {Op::sin, true, small, zero},             {Op::sin, false, small, small},           {Op::cos, false, zero, bits(1.0f)},       {Op::cos, false, bits(inf), nan},
-      {Op::cos, true, small, bits(1.0f)},       {Op::lg2, false, zero, bits(-inf)},       {Op::lg2, false, minus_zero, bits(-inf)}, {Op::lg2, true, small, bits(-inf)},
-      {Op::lg2, false, bits(-1.0f), nan},       {Op::lg2, false, bits(inf), bits(inf)},   {Op::lg2, false, bits(1.0f), zero},       {Op::lg2, false, bits(8.0f), bits(3.0f)},
-      {Op::ex2, false, bits(-inf), zero},       {Op::ex2, false, bits(inf), bits(inf)},   {Op::ex2, false, minus_zero, bits(1.0f)}, {Op::ex2, false, bits(128.0f), bits(inf)},
-      {Op::ex2, false, bits(-149.0f), 1},       {Op::ex2, true, bits(-130.0f), zero},     {Op::ex2, false, nan, nan},               {Op::ex2, false, bits(10.0f), bits(1024.0f)},
-      {Op::tanh, false, minus_zero, minus_zero}, {Op::tanh, false, bits(inf), bits(1.0f)}, {Op::tanh, false, bits(-inf), bits(-1.0f)}, {Op::tanh, false, nan, nan},
+  const struct {
+    Op op;
+    bool ftz;
+    u64 in, want;
+  } cases[] = {
+      {Op::rcp, false, bits(inf), zero},
+      {Op::rcp, false, bits(-inf), minus_zero},
+      {Op::rcp, false, minus_zero, bits(-inf)},
+      {Op::rcp, true, small, bits(inf)},
+      {Op::rcp, false, nan, nan},
+      {Op::sqrt, false, bits(-1.0f), nan},
+      {Op::sqrt, false, minus_zero, minus_zero},
+      {Op::sqrt, true, small, zero},
+      {Op::rsqrt, false, bits(-1.0f), nan},
+      {Op::rsqrt, false, minus_zero, bits(-inf)},
+      {Op::rsqrt, false, zero, bits(inf)},
+      {Op::rsqrt, false, bits(inf), zero},
+      {Op::rsqrt, true, small, bits(inf)},
+      {Op::sin, false, minus_zero, minus_zero},
+      {Op::sin, false, bits(inf), nan},
+      {Op::sin, false, bits(-inf), nan},
+      {Op::sin, true, small, zero},
+      {Op::sin, false, small, small},
+      {Op::cos, false, zero, bits(1.0f)},
+      {Op::cos, false, bits(inf), nan},
+      {Op::cos, true, small, bits(1.0f)},
+      {Op::lg2, false, zero, bits(-inf)},
+      {Op::lg2, false, minus_zero, bits(-inf)},
+      {Op::lg2, true, small, bits(-inf)},
+      {Op::lg2, false, bits(-1.0f), nan},
+      {Op::lg2, false, bits(inf), bits(inf)},
+      {Op::lg2, false, bits(1.0f), zero},
+      {Op::lg2, false, bits(8.0f), bits(3.0f)},
+      {Op::ex2, false, bits(-inf), zero},
+      {Op::ex2, false, bits(inf), bits(inf)},
+      {Op::ex2, false, minus_zero, bits(1.0f)},
+      {Op::ex2, false, bits(128.0f), bits(inf)},
+      {Op::ex2, false, bits(-149.0f), 1},
+      {Op::ex2, true, bits(-130.0f), zero},
+      {Op::ex2, false, nan, nan},
+      {Op::ex2, false, bits(10.0f), bits(1024.0f)},
+      {Op::tanh, false, minus_zero, minus_zero},
+      {Op::tanh, false, bits(inf), bits(1.0f)},
+      {Op::tanh, false, bits(-inf), bits(-1.0f)},
+      {Op::tanh, false, nan, nan},
   };
   for (const auto& c : cases) {
     Form form{.op = c.op, .type = Type::f32, .sources = {Type::f32}, .result = Type::f32};
@@ -79,7 +117,9 @@ TEST(ApproximateHandlers, special_values) {
     form.mods.ftz = c.ftz;
     Warp warp;
     warp.sources[0].fill(c.in);
-    for (const InstructionSet& isa : instruction_sets()) EXPECT_EQ(c.want, execute(isa, form, warp, ~0u).d[7]) << isa.name << " " << form.name() << " of " << f32(c.in);
+    for (const InstructionSet& isa : instruction_sets())
+      EXPECT_EQ(c.want, execute(isa, form, warp, ~0u).d[7])
+          << isa.name << " " << form.name() << " of " << f32(c.in);
   }
 }
 
@@ -90,15 +130,19 @@ TEST(ApproximateHandlers, division_follows_the_table_for_huge_divisors) {
       form.mods.approx = !full;
       form.mods.full = full;
       form.mods.ftz = ftz;
-      check(form, [&](const Sources& s) {
-        auto in = [&](u64 v) { return ftz && (v & 0x7f800000u) == 0 ? f32(v & 0x80000000u) : f32(v); };
-        const float a = in(s.v[0]), b = in(s.v[1]);
-        float r = a / b;
-        if (!full && std::fabs(b) > 0x1p126f && std::isfinite(b)) r = std::isinf(a) ? NAN : std::copysign(0.0f, a) * std::copysign(1.0f, b);
-        if (!full && std::isnan(a)) r = NAN;
-        if (ftz && std::fabs(r) < 0x1p-126f) r = std::copysign(0.0f, r);
-        return Result{std::isnan(r) ? 0x7fffffffu : bits(r)};
-      }, 200);
+      check(
+          form,
+          [&](const Sources& s) {
+            auto in = [&](u64 v) { return ftz && (v & 0x7f800000u) == 0 ? f32(v & 0x80000000u) : f32(v); };
+            const float a = in(s.v[0]), b = in(s.v[1]);
+            float r = a / b;
+            if (!full && std::fabs(b) > 0x1p126f && std::isfinite(b))
+              r = std::isinf(a) ? NAN : std::copysign(0.0f, a) * std::copysign(1.0f, b);
+            if (!full && std::isnan(a)) r = NAN;
+            if (ftz && std::fabs(r) < 0x1p-126f) r = std::copysign(0.0f, r);
+            return Result{std::isnan(r) ? 0x7fffffffu : bits(r)};
+          },
+          200);
     }
 }
 
@@ -113,9 +157,12 @@ TEST(ApproximateHandlers, coarse_f64_reciprocals_have_twenty_good_bits_and_an_em
       for (const InstructionSet& isa : instruction_sets()) {
         const Outcome out = execute(isa, form, warp, ~0u);
         for (std::size_t lane = 0; lane < 32; ++lane) {
-          const double x = f64(warp.sources[0][lane] & ~u64{0xffffffff}), want = op == Op::rcp ? 1 / x : 1 / std::sqrt(x);
+          const double x = f64(warp.sources[0][lane] & ~u64{0xffffffff}),
+                       want = op == Op::rcp ? 1 / x : 1 / std::sqrt(x);
           ASSERT_EQ(0u, out.d[lane] & 0xffffffffu);
-          if (std::fabs(want) >= 0x1p-1021) { ASSERT_LE(std::fabs(f64(out.d[lane]) - want), 0x1p-20 * want) << isa.name << " " << x; }
+          if (std::fabs(want) >= 0x1p-1021) {
+            ASSERT_LE(std::fabs(f64(out.d[lane]) - want), 0x1p-20 * want) << isa.name << " " << x;
+          }
         }
       }
     }

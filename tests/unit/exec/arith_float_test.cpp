@@ -13,15 +13,20 @@ using ptx::Rounding;
 class HostRounding {
  public:
   explicit HostRounding(Rounding mode) {
-    std::fesetround(mode == Rounding::rz ? FE_TOWARDZERO : mode == Rounding::rm ? FE_DOWNWARD : mode == Rounding::rp ? FE_UPWARD : FE_TONEAREST);
+    std::fesetround(mode == Rounding::rz   ? FE_TOWARDZERO
+                    : mode == Rounding::rm ? FE_DOWNWARD
+                    : mode == Rounding::rp ? FE_UPWARD
+                                           : FE_TONEAREST);
   }
   ~HostRounding() { std::fesetround(FE_TONEAREST); }
 };
 
 template <class T>
 T from_bits(u64 v) {
-  if constexpr (sizeof(T) == 4) return f32(v);
-  else return f64(v);
+  if constexpr (sizeof(T) == 4)
+    return f32(v);
+  else
+    return f64(v);
 }
 template <class T>
 T flushed(T v) {
@@ -46,13 +51,27 @@ template <class T>
 T compute(Op op, T a, T b, T c) {
   volatile T x = a, y = b, z = c, r = 0;
   switch (op) {
-    case Op::add: r = x + y; break;
-    case Op::sub: r = x - y; break;
-    case Op::mul: r = x * y; break;
-    case Op::div: r = x / y; break;
-    case Op::rcp: r = T{1} / x; break;
-    case Op::sqrt: r = std::sqrt(T{x}); break;
-    default: r = std::fma(T{x}, T{y}, T{z}); break;
+    case Op::add:
+      r = x + y;
+      break;
+    case Op::sub:
+      r = x - y;
+      break;
+    case Op::mul:
+      r = x * y;
+      break;
+    case Op::div:
+      r = x / y;
+      break;
+    case Op::rcp:
+      r = T{1} / x;
+      break;
+    case Op::sqrt:
+      r = std::sqrt(T{x});
+      break;
+    default:
+      r = std::fma(T{x}, T{y}, T{z});
+      break;
   }
   return r;
 }
@@ -64,18 +83,21 @@ void check_rounded(Op op, Type type, Rounding mode, bool ftz, bool sat) {
   form.mods.rounding = mode;
   form.mods.ftz = ftz;
   form.mods.sat = sat;
-  check(form, [&](const Sources& s) {
-    T v[3];
-    for (std::size_t i = 0; i < 3; ++i) v[i] = ftz ? flushed(from_bits<T>(s.v[i])) : from_bits<T>(s.v[i]);
-    T r;
-    {
-      const HostRounding scope(mode);
-      r = compute(op, v[0], v[1], v[2]);
-    }
-    if (ftz) r = flushed(r);
-    if (sat) return Result{bits(saturated(r))};
-    return Result{std::isnan(r) ? nan_result<T>(s, count) : bits(r)};
-  }, 60);
+  check(
+      form,
+      [&](const Sources& s) {
+        T v[3];
+        for (std::size_t i = 0; i < 3; ++i) v[i] = ftz ? flushed(from_bits<T>(s.v[i])) : from_bits<T>(s.v[i]);
+        T r;
+        {
+          const HostRounding scope(mode);
+          r = compute(op, v[0], v[1], v[2]);
+        }
+        if (ftz) r = flushed(r);
+        if (sat) return Result{bits(saturated(r))};
+        return Result{std::isnan(r) ? nan_result<T>(s, count) : bits(r)};
+      },
+      60);
 }
 
 TEST(FloatHandlers, arithmetic_is_exact_in_every_rounding) {
@@ -102,8 +124,10 @@ TEST(FloatHandlers, rounding_control_is_restored) {
 template <class T>
 void check_signs(Type type) {
   const u64 sign = u64{1} << (8 * sizeof(T) - 1);
-  check({.op = Op::neg, .type = type, .sources = {type}, .result = type}, [&](const Sources& s) { return Result{s.v[0] ^ sign}; });
-  check({.op = Op::abs, .type = type, .sources = {type}, .result = type}, [&](const Sources& s) { return Result{s.v[0] & ~sign}; });
+  check({.op = Op::neg, .type = type, .sources = {type}, .result = type},
+        [&](const Sources& s) { return Result{s.v[0] ^ sign}; });
+  check({.op = Op::abs, .type = type, .sources = {type}, .result = type},
+        [&](const Sources& s) { return Result{s.v[0] & ~sign}; });
   check({.op = Op::copysign, .type = type, .sources = {type, type}, .result = type},
         [&](const Sources& s) { return Result{(s.v[0] & sign) | (s.v[1] & ~sign)}; });
 }
@@ -127,21 +151,27 @@ void check_extremum(Op op, Type type, bool ftz, bool nan, bool xorsign) {
   form.mods.nan = nan;
   form.mods.xorsign = form.mods.abs = xorsign;
   const u64 sign_bit = u64{1} << (8 * sizeof(T) - 1);
-  check(form, [&](const Sources& s) {
-    T a = from_bits<T>(s.v[0]), b = from_bits<T>(s.v[1]);
-    if (ftz) a = flushed(a), b = flushed(b);
-    const u64 canonical = sizeof(T) == 4 ? 0x7fffffffu : 0x7ff8000000000000ull;
-    if (nan ? std::isnan(a) || std::isnan(b) : std::isnan(a) && std::isnan(b)) return Result{canonical};
-    const bool negative = std::signbit(a) != std::signbit(b);
-    if (xorsign) a = std::fabs(a), b = std::fabs(b);
-    bool first;
-    if (std::isnan(a) || std::isnan(b)) first = std::isnan(b);
-    else if (a == b) first = op == Op::min ? std::signbit(a) : !std::signbit(a);
-    else first = op == Op::min ? a < b : a > b;
-    u64 r = bits(first ? a : b);
-    if (xorsign) r = (r & ~sign_bit) | (negative ? sign_bit : 0);
-    return Result{r};
-  }, 100);
+  check(
+      form,
+      [&](const Sources& s) {
+        T a = from_bits<T>(s.v[0]), b = from_bits<T>(s.v[1]);
+        if (ftz) a = flushed(a), b = flushed(b);
+        const u64 canonical = sizeof(T) == 4 ? 0x7fffffffu : 0x7ff8000000000000ull;
+        if (nan ? std::isnan(a) || std::isnan(b) : std::isnan(a) && std::isnan(b)) return Result{canonical};
+        const bool negative = std::signbit(a) != std::signbit(b);
+        if (xorsign) a = std::fabs(a), b = std::fabs(b);
+        bool first;
+        if (std::isnan(a) || std::isnan(b))
+          first = std::isnan(b);
+        else if (a == b)
+          first = op == Op::min ? std::signbit(a) : !std::signbit(a);
+        else
+          first = op == Op::min ? a < b : a > b;
+        u64 r = bits(first ? a : b);
+        if (xorsign) r = (r & ~sign_bit) | (negative ? sign_bit : 0);
+        return Result{r};
+      },
+      100);
 }
 TEST(FloatHandlers, min_and_max_prefer_numbers_and_order_zeros) {
   for (const Op op : {Op::min, Op::max})

@@ -12,7 +12,8 @@ struct Half {
 };
 const Half halves[] = {{Type::f16, Type::f16x2, 0x1p-14L}, {Type::bf16, Type::bf16x2, 0x1p-126L}};
 
-// a + b as a long double on the right side of every value and tie of a 16-bit format: exact, or moved one step towards the exact sum.
+// a + b as a long double on the right side of every value and tie of a 16-bit format: exact, or moved one
+// step towards the exact sum.
 long double exact_sum(long double a, long double b) {
   const long double s = a + b;
   if (!std::isfinite(s)) return s;
@@ -21,10 +22,14 @@ long double exact_sum(long double a, long double b) {
 }
 long double compute(Op op, long double a, long double b, long double c) {
   switch (op) {
-    case Op::add: return exact_sum(a, b);
-    case Op::sub: return exact_sum(a, -b);
-    case Op::mul: return a * b;
-    default: return exact_sum(a * b, c);
+    case Op::add:
+      return exact_sum(a, b);
+    case Op::sub:
+      return exact_sum(a, -b);
+    case Op::mul:
+      return a * b;
+    default:
+      return exact_sum(a * b, c);
   }
 }
 
@@ -48,18 +53,26 @@ TEST(HalfHandlers, arithmetic_rounds_once_in_every_form) {
   for (const Half& h : halves)
     for (const Op op : {Op::add, Op::sub, Op::mul, Op::fma})
       for (const bool pair : {false, true})
-        for (const Options o : {Options{false, false, false}, Options{true, false, false}, Options{false, true, false}, Options{false, false, true}}) {
+        for (const Options o : {Options{false, false, false}, Options{true, false, false},
+                                Options{false, true, false}, Options{false, false, true}}) {
           if (o.ftz && h.type == Type::bf16) continue;
           const Type type = pair ? h.pair : h.type;
-          Form form{.op = op, .type = type, .sources = std::vector<Type>(op == Op::fma ? 3 : 2, type), .result = type};
+          Form form{.op = op,
+                    .type = type,
+                    .sources = std::vector<Type>(op == Op::fma ? 3 : 2, type),
+                    .result = type};
           form.mods.rounding = Rounding::rn;
           form.mods.ftz = o.ftz;
           form.mods.sat = o.sat;
           form.mods.relu = o.relu;
-          check(form, [&](const Sources& s) {
-            const u64 low = one(op, h, o, s.v[0] & 0xffff, s.v[1] & 0xffff, s.v[2] & 0xffff);
-            return Result{pair ? low | one(op, h, o, s.v[0] >> 16, s.v[1] >> 16, s.v[2] >> 16) << 16 : low};
-          }, 120);
+          check(
+              form,
+              [&](const Sources& s) {
+                const u64 low = one(op, h, o, s.v[0] & 0xffff, s.v[1] & 0xffff, s.v[2] & 0xffff);
+                return Result{pair ? low | one(op, h, o, s.v[0] >> 16, s.v[1] >> 16, s.v[2] >> 16) << 16
+                                   : low};
+              },
+              120);
         }
 }
 
@@ -75,9 +88,11 @@ TEST(HalfHandlers, fma_sees_addends_far_below_a_tie) {
     for (auto& v : warp.sources[0]) v = code(1 + step);
     for (auto& v : warp.sources[1]) v = code(1.5L);
     for (auto& v : warp.sources[2]) v = code(-h.smallest_normal * 4);
-    for (const InstructionSet& isa : instruction_sets()) EXPECT_EQ(code(1.5L + step), execute(isa, form, warp, ~0u).d[0]) << isa.name;
+    for (const InstructionSet& isa : instruction_sets())
+      EXPECT_EQ(code(1.5L + step), execute(isa, form, warp, ~0u).d[0]) << isa.name;
     for (auto& v : warp.sources[2]) v = code(h.smallest_normal * 4);
-    for (const InstructionSet& isa : instruction_sets()) EXPECT_EQ(code(1.5L + 2 * step), execute(isa, form, warp, ~0u).d[0]) << isa.name;
+    for (const InstructionSet& isa : instruction_sets())
+      EXPECT_EQ(code(1.5L + 2 * step), execute(isa, form, warp, ~0u).d[0]) << isa.name;
   }
 }
 
@@ -97,15 +112,20 @@ TEST(HalfHandlers, min_and_max_prefer_numbers_and_order_zeros) {
               const long double a = value_of(h.type, x), b = value_of(h.type, y);
               if (nan ? std::isnan(a) || std::isnan(b) : std::isnan(a) && std::isnan(b)) return 0x7fff;
               bool first = op == Op::min ? a < b : a > b;
-              if (std::isnan(a) || std::isnan(b)) first = std::isnan(b);
-              else if (a == b) first = (op == Op::min) == std::signbit(a);
+              if (std::isnan(a) || std::isnan(b))
+                first = std::isnan(b);
+              else if (a == b)
+                first = (op == Op::min) == std::signbit(a);
               const u64 r = first ? x : y;
               return xorsign ? (r & 0x7fff) | sign : r;
             };
-            check(form, [&](const Sources& s) {
-              const u64 low = pick(s.v[0] & 0xffff, s.v[1] & 0xffff);
-              return Result{pair ? low | pick(s.v[0] >> 16, s.v[1] >> 16) << 16 : low};
-            }, 60);
+            check(
+                form,
+                [&](const Sources& s) {
+                  const u64 low = pick(s.v[0] & 0xffff, s.v[1] & 0xffff);
+                  return Result{pair ? low | pick(s.v[0] >> 16, s.v[1] >> 16) << 16 : low};
+                },
+                60);
           }
 }
 
@@ -117,7 +137,8 @@ void check_every_value(const Form& form, const std::function<bool(u64 in, u64 ou
       for (u64 lane = 0; lane < 32; ++lane) warp.sources[0][lane] = first + lane;
       const Outcome out = execute(isa, form, warp, ~0u);
       for (u64 lane = 0; lane < 32; ++lane)
-        ASSERT_TRUE(right(first + lane, out.d[lane])) << isa.name << " " << form.name() << " of " << std::hex << first + lane << ": " << out.d[lane];
+        ASSERT_TRUE(right(first + lane, out.d[lane]))
+            << isa.name << " " << form.name() << " of " << std::hex << first + lane << ": " << out.d[lane];
     }
 }
 TEST(HalfHandlers, signs_of_every_value) {
@@ -129,7 +150,7 @@ TEST(HalfHandlers, signs_of_every_value) {
       auto in = [&](u64 v) { return ftz && (v & 0x7c00) == 0 ? v & 0x8000 : v; };
       check_every_value(form, [&](u64 v, u64 r) { return r == (in(v) ^ 0x8000); });
       form.op = Op::abs;
-      check_every_value(form, [&](u64 v, u64 r) { return r == (in(v) & 0x7fff); });
+      check_every_value(form, [&](u64 v, u64 r) { return r == (in(v)&0x7fff); });
     }
 }
 TEST(HalfHandlers, ex2_and_tanh_of_every_value_are_correctly_rounded) {

@@ -11,7 +11,7 @@ struct Int {
   unsigned bits;
   bool is_signed;
 };
-const Int ints[] = {{Type::u16, 16, false}, {Type::s16, 16, true}, {Type::u32, 32, false},
+const Int ints[] = {{Type::u16, 16, false}, {Type::s16, 16, true},  {Type::u32, 32, false},
                     {Type::s32, 32, true},  {Type::u64, 64, false}, {Type::s64, 64, true}};
 
 s128 value(u64 raw, const Int& t) {
@@ -54,8 +54,9 @@ TEST(IntegerHandlers, pairs_work_on_each_half) {
         const s128 a = value(x & 0xffff, half), b = value(y & 0xffff, half);
         return cut(op == Op::add ? a + b : op == Op::min ? (a < b ? a : b) : (a < b ? b : a), 16);
       };
-      check({.op = op, .type = type, .sources = {type, type}, .result = type},
-            [&](const Sources& s) { return Result{one(s.v[0], s.v[1]) | one(s.v[0] >> 16, s.v[1] >> 16) << 16}; });
+      check({.op = op, .type = type, .sources = {type, type}, .result = type}, [&](const Sources& s) {
+        return Result{one(s.v[0], s.v[1]) | one(s.v[0] >> 16, s.v[1] >> 16) << 16};
+      });
     }
 }
 
@@ -74,7 +75,8 @@ TEST(IntegerHandlers, products_give_low_high_and_wide_parts) {
   for (const Int& t : ints)
     for (const MulMode mode : {MulMode::lo, MulMode::hi, MulMode::wide}) {
       if (mode == MulMode::wide && t.bits == 64) continue;
-      const Type wide = t.bits == 16 ? (t.is_signed ? Type::s32 : Type::u32) : (t.is_signed ? Type::s64 : Type::u64);
+      const Type wide =
+          t.bits == 16 ? (t.is_signed ? Type::s32 : Type::u32) : (t.is_signed ? Type::s64 : Type::u64);
       const Type result = mode == MulMode::wide ? wide : t.type;
       const unsigned out_bits = mode == MulMode::wide ? 2 * t.bits : t.bits;
       auto product = [&](const Sources& s) {
@@ -90,16 +92,21 @@ TEST(IntegerHandlers, products_give_low_high_and_wide_parts) {
       check(mul, [&](const Sources& s) { return Result{cut(product(s), out_bits)}; });
       Form mad{.op = Op::mad, .type = t.type, .sources = {t.type, t.type, result}, .result = result};
       mad.mods.mul = mode;
-      check(mad, [&](const Sources& s) { return Result{cut(static_cast<s128>(cut(product(s), out_bits)) + static_cast<s128>(s.v[2]), out_bits)}; });
+      check(mad, [&](const Sources& s) {
+        return Result{
+            cut(static_cast<s128>(cut(product(s), out_bits)) + static_cast<s128>(s.v[2]), out_bits)};
+      });
     }
 }
 
 TEST(IntegerHandlers, mad_hi_sat_stops_at_the_limits) {
-  Form form{.op = Op::mad, .type = Type::s32, .sources = {Type::s32, Type::s32, Type::s32}, .result = Type::s32};
+  Form form{
+      .op = Op::mad, .type = Type::s32, .sources = {Type::s32, Type::s32, Type::s32}, .result = Type::s32};
   form.mods.mul = MulMode::hi;
   form.mods.sat = true;
   check(form, [](const Sources& s) {
-    const s64 hi = (static_cast<s64>(static_cast<s32>(s.v[0])) * static_cast<s32>(s.v[1])) >> 32, r = hi + static_cast<s32>(s.v[2]);
+    const s64 hi = (static_cast<s64>(static_cast<s32>(s.v[0])) * static_cast<s32>(s.v[1])) >> 32,
+              r = hi + static_cast<s32>(s.v[2]);
     return Result{cut(r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : r, 32)};
   });
 }
@@ -110,7 +117,8 @@ TEST(IntegerHandlers, products_of_24_bits_use_the_low_bits) {
       for (const int addend : {0, 1, 2}) {
         if (addend == 2 && !(is_signed && mode == MulMode::hi)) continue;
         const Type type = is_signed ? Type::s32 : Type::u32;
-        Form form{.op = addend != 0 ? Op::mad24 : Op::mul24, .type = type, .sources = {type, type}, .result = type};
+        Form form{
+            .op = addend != 0 ? Op::mad24 : Op::mul24, .type = type, .sources = {type, type}, .result = type};
         if (addend != 0) form.sources.push_back(type);
         form.mods.mul = mode;
         form.mods.sat = addend == 2;
@@ -133,20 +141,23 @@ TEST(IntegerHandlers, products_of_24_bits_use_the_low_bits) {
 
 TEST(IntegerHandlers, sad_adds_the_distance) {
   for (const Int& t : ints)
-    check({.op = Op::sad, .type = t.type, .sources = {t.type, t.type, t.type}, .result = t.type}, [&](const Sources& s) {
-      const s128 a = value(s.v[0], t), b = value(s.v[1], t);
-      return Result{cut((a < b ? b - a : a - b) + static_cast<s128>(s.v[2]), t.bits)};
-    });
+    check({.op = Op::sad, .type = t.type, .sources = {t.type, t.type, t.type}, .result = t.type},
+          [&](const Sources& s) {
+            const s128 a = value(s.v[0], t), b = value(s.v[1], t);
+            return Result{cut((a < b ? b - a : a - b) + static_cast<s128>(s.v[2]), t.bits)};
+          });
 }
 
 TEST(IntegerHandlers, shifts_beyond_the_width_leave_zeros_or_signs) {
   for (const Int& t : ints) {
-    check({.op = Op::shl, .type = t.type, .sources = {t.type, Type::u32}, .result = t.type}, [&](const Sources& s) {
-      return Result{s.v[1] >= t.bits ? 0 : cut(static_cast<s128>(s.v[0]) << s.v[1], t.bits)};
-    });
-    check({.op = Op::shr, .type = t.type, .sources = {t.type, Type::u32}, .result = t.type}, [&](const Sources& s) {
-      return Result{cut(value(s.v[0], t) >> (s.v[1] > 70 ? 70 : s.v[1]), t.bits)};
-    });
+    check({.op = Op::shl, .type = t.type, .sources = {t.type, Type::u32}, .result = t.type},
+          [&](const Sources& s) {
+            return Result{s.v[1] >= t.bits ? 0 : cut(static_cast<s128>(s.v[0]) << s.v[1], t.bits)};
+          });
+    check({.op = Op::shr, .type = t.type, .sources = {t.type, Type::u32}, .result = t.type},
+          [&](const Sources& s) {
+            return Result{cut(value(s.v[0], t) >> (s.v[1] > 70 ? 70 : s.v[1]), t.bits)};
+          });
   }
 }
 
@@ -183,7 +194,8 @@ TEST(IntegerHandlers, carry_chains_pass_the_flag_by_lane) {
     for (const Op op : {Op::add, Op::addc, Op::sub, Op::subc, Op::mad, Op::madc})
       for (const bool hi : {false, true})
         for (const bool out : {false, true}) {
-          const bool in = op == Op::addc || op == Op::subc || op == Op::madc, mad = op == Op::mad || op == Op::madc;
+          const bool in = op == Op::addc || op == Op::subc || op == Op::madc,
+                     mad = op == Op::mad || op == Op::madc;
           if ((!in && !out) || (hi && !mad)) continue;
           Form form{.op = op, .type = type, .sources = {type, type}, .result = type};
           if (mad) form.sources.push_back(type);
@@ -195,9 +207,11 @@ TEST(IntegerHandlers, carry_chains_pass_the_flag_by_lane) {
             Warp warp;
             for (auto& row : warp.sources)
               for (u64& v : row) v = sample(random, type);
-            const u32 mask = round % 2 == 0 ? ~0u : static_cast<u32>(random.next()), carry = static_cast<u32>(random.next());
+            const u32 mask = round % 2 == 0 ? ~0u : static_cast<u32>(random.next()),
+                      carry = static_cast<u32>(random.next());
             for (const InstructionSet& isa : instruction_sets()) {
-              const Outcome got = execute(isa, form, warp, mask, static_cast<int>(round % 3) - 1, false, carry);
+              const Outcome got =
+                  execute(isa, form, warp, mask, static_cast<int>(round % 3) - 1, false, carry);
               u32 flags = carry;
               for (unsigned lane = 0; lane < 32; ++lane) {
                 if ((mask >> lane & 1) == 0) continue;
@@ -205,7 +219,8 @@ TEST(IntegerHandlers, carry_chains_pass_the_flag_by_lane) {
                 const Int t{type, n, type == Type::s32 || type == Type::s64};
                 if (mad) {
                   const bool big = n == 64 && !t.is_signed;
-                  const u128 p = big ? static_cast<u128>(a) * b : static_cast<u128>(value(a, t) * value(b, t));
+                  const u128 p =
+                      big ? static_cast<u128>(a) * b : static_cast<u128>(value(a, t) * value(b, t));
                   a = cut(static_cast<s128>(hi ? p >> n : p), n);
                   b = warp.sources[2][lane];
                 }
@@ -226,7 +241,11 @@ TEST(IntegerHandlers, dot_products_sum_signed_and_unsigned_parts) {
   for (const Type at : {Type::u32, Type::s32})
     for (const Type bt : {Type::u32, Type::s32})
       for (const int form_of : {0, 1, 2}) {
-        Form form{.op = form_of == 0 ? Op::dp4a : Op::dp2a, .type = at, .stype = bt, .sources = {at, bt, Type::s32}, .result = Type::s32};
+        Form form{.op = form_of == 0 ? Op::dp4a : Op::dp2a,
+                  .type = at,
+                  .stype = bt,
+                  .sources = {at, bt, Type::s32},
+                  .result = Type::s32};
         form.mods.src_type_hi = form_of == 2 ? 1 : 0;
         check(form, [&](const Sources& s) {
           s64 sum = static_cast<s64>(s.v[2]);
@@ -235,7 +254,9 @@ TEST(IntegerHandlers, dot_products_sum_signed_and_unsigned_parts) {
             const u64 rb = s.v[1] >> (8 * byte) & 0xff;
             const s64 b = bt == Type::s32 ? static_cast<s8>(rb) : static_cast<s64>(rb);
             const u64 ra = form_of == 0 ? s.v[0] >> (8 * i) & 0xff : s.v[0] >> (16 * i) & 0xffff;
-            const s64 a = at != Type::s32 ? static_cast<s64>(ra) : form_of == 0 ? static_cast<s8>(ra) : static_cast<s16>(ra);
+            const s64 a = at != Type::s32 ? static_cast<s64>(ra)
+                          : form_of == 0  ? static_cast<s8>(ra)
+                                          : static_cast<s16>(ra);
             sum += a * b;
           }
           return Result{cut(sum, 32)};

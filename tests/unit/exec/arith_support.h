@@ -1,4 +1,5 @@
-// Runs single arithmetic handlers of every instruction set that this host has against a reference written for one lane.
+// Runs single arithmetic handlers of every instruction set that this host has against a reference written for
+// one lane.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ struct InstructionSet {
   const char* name;
   Handler (*select)(const ptx::Inst&);
 };
-const std::vector<InstructionSet>& instruction_sets();   // those that this host can run
+const std::vector<InstructionSet>& instruction_sets();  // those that this host can run
 
 template <class To, class From>
 To bits_as(From v) {
@@ -44,10 +45,18 @@ To bits_as(From v) {
   std::memcpy(&r, &v, sizeof r);
   return r;
 }
-inline float f32(u64 bits) { return bits_as<float>(static_cast<u32>(bits)); }
-inline double f64(u64 bits) { return bits_as<double>(bits); }
-inline u64 bits(float v) { return bits_as<u32>(v); }
-inline u64 bits(double v) { return bits_as<u64>(v); }
+inline float f32(u64 bits) {
+  return bits_as<float>(static_cast<u32>(bits));
+}
+inline double f64(u64 bits) {
+  return bits_as<double>(bits);
+}
+inline u64 bits(float v) {
+  return bits_as<u32>(v);
+}
+inline u64 bits(double v) {
+  return bits_as<u64>(v);
+}
 
 // Deterministic random numbers (splitmix64).
 class Random {
@@ -65,7 +74,8 @@ class Random {
   u64 state_;
 };
 
-// A value of a type as a row holds it: edge cases half of the time. Small: shift amounts, lanes, field positions.
+// A value of a type as a row holds it: edge cases half of the time. Small: shift amounts, lanes, field
+// positions.
 u64 sample(Random& random, Type type);
 const std::vector<u64>& edges(Type type);
 unsigned bytes_of(Type type);
@@ -87,12 +97,12 @@ struct Form {
   Op op = Op::nop;
   Type type = Type::none, stype = Type::none;
   ptx::Mods mods{};
-  std::vector<Type> sources{};        // types of the row sources
-  Type result = Type::none;           // none: no row result
+  std::vector<Type> sources{};  // types of the row sources
+  Type result = Type::none;     // none: no row result
   unsigned predicate_results = 0, predicate_sources = 0;
-  unsigned result_bytes = 0;          // register width if wider than `result`
-  std::vector<unsigned> source_bytes{};   // register widths if wider than the types
-  std::function<bool(u64 got, u64 want)> accepts{};   // default: equal
+  unsigned result_bytes = 0;                         // register width if wider than `result`
+  std::vector<unsigned> source_bytes{};              // register widths if wider than the types
+  std::function<bool(u64 got, u64 want)> accepts{};  // default: equal
   std::string name() const;
 };
 
@@ -106,11 +116,13 @@ struct Outcome {
 };
 inline constexpr u64 untouched = 0xa5a5a5a5a5a5a5a5ull;
 
-// alias: source whose row overlaps the result's (-1: none), second_half: at the upper half of a 64-bit result.
+// alias: source whose row overlaps the result's (-1: none), second_half: at the upper half of a 64-bit
+// result.
 Outcome execute(const InstructionSet& isa, const Form& form, const Warp& warp, u32 mask, int alias = -1,
                 bool second_half = false, u32 carry = 0);
 
-// Runs a form on samples with full and partial masks, with and without aliased rows, on every instruction set.
+// Runs a form on samples with full and partial masks, with and without aliased rows, on every instruction
+// set.
 void check(const Form& form, const Reference& reference, unsigned rounds = 40);
 
 }  // namespace arith
