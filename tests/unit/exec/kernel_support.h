@@ -40,7 +40,7 @@ class Machine {
   template <class... T>
   static std::vector<std::byte> pack(T... values) {
     std::vector<std::byte> block;
-    const auto add = [&](auto value) {
+    [[maybe_unused]] const auto add = [&](auto value) {
       const std::size_t align = std::min<std::size_t>(sizeof value, 8);
       block.resize((block.size() + align - 1) / align * align + sizeof value);
       std::memcpy(block.data() + block.size() - sizeof value, &value, sizeof value);
