@@ -116,12 +116,6 @@ int exit_code_of(const ProgramResult& r, const std::string& name) {
   return 0;
 }
 
-void threads_note(const device::Configuration& configuration, const OutputOptions& output) {
-  if (configuration.options.threads > 1 && !output.quiet)
-    talk(fmt::format("note: {} threads asked for; this version simulates one GPU on one thread\n",
-                     configuration.options.threads));
-}
-
 // name: what the user called it. inputs: hashed into the manifest.
 int program(const Run& options, const std::string& name, const std::vector<std::string>& command,
             const std::vector<std::filesystem::path>& inputs) {

@@ -57,6 +57,7 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOpti
   const RunClock clock;
   const device::Configuration configuration = resolve(options);
   const device::ToolOptions& tool = configuration.options;
+  threads_note(configuration, output);
   const device::LoadedDevice device = device::load_device(tool.gpu, configuration.settings);
   const frontend::LaunchSpec spec = launch_of(run);
   const std::string ptx = read_file(run.file, max_ptx_bytes, "PTX file");

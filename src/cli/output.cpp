@@ -88,6 +88,12 @@ void talk(std::string_view text) {
   write_all(STDERR_FILENO, text);
 }
 
+void threads_note(const device::Configuration& configuration, const OutputOptions& output) {
+  if (configuration.options.threads > 1 && !output.quiet)
+    talk(fmt::format("note: {} threads asked for; this version simulates one GPU on one thread\n",
+                     configuration.options.threads));
+}
+
 void check_outputs(const OutputOptions& options) {
   const int on_stdout = (options.json == "-") + (options.csv == "-") + (options.output == "-");
   if (on_stdout > 1)

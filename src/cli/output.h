@@ -19,6 +19,9 @@ void print(std::string_view
 void talk(std::string_view text);                                  // stderr
 void write_to(const std::string& file, std::string_view content);  // "-" is stdout
 
+// Says on stderr that more than one thread was asked for in vain.
+void threads_note(const device::Configuration& configuration, const OutputOptions& output);
+
 // Throws Error(usage) if two outputs would share stdout.
 void check_outputs(const OutputOptions& options);
 bool data_on_stdout(const OutputOptions& options);  // JSON or CSV
