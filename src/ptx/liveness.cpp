@@ -157,59 +157,8 @@ class Analysis {
   std::uint32_t max_live_ = 0, everywhere_rows_ = 0;
 };
 
-// Rows in use: lowest free one first; a pair starts at an even row.
-class RowPool {
- public:
-  std::uint32_t take_single() {
-    if (const auto row = pop(singles_, 1)) return take(*row, 1);
-    if (const auto row = pop(pairs_, 2)) {
-      take(*row, 1);
-      singles_.push(*row + 1);
-      return *row;
-    }
-    const auto row = static_cast<std::uint32_t>(free_.size());
-    free_.resize(free_.size() + 2, false);
-    free_[row + 1] = true;
-    singles_.push(row + 1);
-    return row;
-  }
-  std::uint32_t take_pair() {
-    if (const auto row = pop(pairs_, 2)) return take(*row, 2);
-    const auto row = static_cast<std::uint32_t>(free_.size());
-    free_.resize(free_.size() + 2, false);
-    return row;
-  }
-  void give(std::uint32_t row, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) free_[row + i] = true;
-    const std::uint32_t even = row & ~1u;
-    if (free_[even] && free_[even + 1]) pairs_.push(even);
-    else singles_.push(row);
-  }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(free_.size()); }
-
- private:
-  using Heap = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
-  // Heaps may hold rows that were taken or merged since; those are skipped. A row whose buddy is free counts as pair only.
-  const std::uint32_t* pop(Heap& heap, std::uint32_t count) {
-    while (!heap.empty()) {
-      found_ = heap.top();
-      heap.pop();
-      const bool pair = free_[found_ & ~1u] && free_[found_ | 1u];
-      if (count == 2 ? pair : (free_[found_] && !pair)) return &found_;
-    }
-    return nullptr;
-  }
-  std::uint32_t take(std::uint32_t row, std::uint32_t count) {
-    for (std::uint32_t i = 0; i < count; ++i) free_[row + i] = false;
-    return row;
-  }
-
-  std::vector<bool> free_;
-  Heap singles_, pairs_;
-  std::uint32_t found_ = 0;
-};
-
-class PredicatePool {
+// Numbers in use of one kind of slot: the lowest free one first.
+class SlotPool {
  public:
   std::uint32_t take() {
     if (free_.empty()) return size_++;
@@ -238,20 +187,24 @@ Allocation Analysis::scan() {
   });
   using Active = std::pair<std::uint32_t, std::uint32_t>;   // end, register
   std::priority_queue<Active, std::vector<Active>, std::greater<>> active;
-  RowPool rows;
-  PredicatePool preds;
+  // Narrow and wide values never share rows. Lane i of a 64-bit value lies in bytes 8i.. of its two rows, lane i of a 32-bit value
+  // in bytes 4i.. of one: on divergent paths a value that is dead for some lanes would otherwise overwrite what other lanes still need.
+  SlotPool narrow, wide, preds;
+  auto pool_of = [&](std::uint32_t r) -> SlotPool& { return types_[r] == Type::pred ? preds : rows_of(r) == 2 ? wide : narrow; };
   for (const std::uint32_t r : order) {
     while (!active.empty() && active.top().first < intervals_[r].start) {
       const std::uint32_t done = active.top().second;
       active.pop();
-      if (types_[done] == Type::pred) preds.give(out.slot[done]);
-      else rows.give(out.slot[done], rows_of(done));
+      pool_of(done).give(out.slot[done]);
     }
-    if (types_[r] == Type::pred) out.slot[r] = preds.take();
-    else out.slot[r] = rows_of(r) == 2 ? rows.take_pair() : rows.take_single();
+    out.slot[r] = pool_of(r).take();
     active.emplace(intervals_[r].end, r);
   }
-  out.rows = rows.size();
+  for (const std::uint32_t r : order) {
+    if (types_[r] == Type::pred) continue;
+    out.slot[r] = rows_of(r) == 2 ? 2 * out.slot[r] : 2 * wide.size() + out.slot[r];
+  }
+  out.rows = (2 * wide.size() + narrow.size() + 1) & ~1u;
   out.preds = preds.size();
   return out;
 }

@@ -24,7 +24,7 @@ def btree(data, count=20000):
     keys = list(range(count))
     rng.shuffle(keys)
     (data / "mil.txt").write_text(f"{count}\n" + "\n".join(map(str, keys)) + "\n")
-    (data / "command.txt").write_text("j 200 300\nk 500\n")
+    (data / "command.txt").write_text("j 200 300\nk 500\nq\n")
 
 
 def cfd(data, side=24):

@@ -28,7 +28,7 @@ class Failed(Exception):
 
 def call(command, cwd, timeout, env=None, tolerate=False):
     try:
-        done = subprocess.run(command, cwd=cwd, timeout=timeout, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        done = subprocess.run(command, cwd=cwd, timeout=timeout, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"\n" * 64)
     except subprocess.TimeoutExpired:
         raise Failed(f"{pathlib.Path(command[0]).name} ran over {timeout} s") from None
     stdout, stderr = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

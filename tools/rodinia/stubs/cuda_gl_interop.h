@@ -1,0 +1,1 @@
+/* hybridsort includes the OpenGL interoperability header and uses nothing of it. */
