@@ -203,7 +203,8 @@ class Binder {
     unsigned rows = 0, preds = 0;
     for (unsigned i = 0; i < inst.src_count; ++i) {
       const Operand& o = inst.src[i];
-      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred && inst.op != Op::bar;
+      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred && inst.op != Op::bar &&
+                                       inst.op != Op::vote;  // their immediates are barriers, counts, masks
       if (o.kind == OperandKind::pred || immediate_predicate) {
         if (preds < 2) x.psrc[preds++] = predicate(o);
       } else if (rows < 4) {
