@@ -113,8 +113,8 @@ void write_or_throw(Runtime& runtime, const char* path) {
   std::filesystem::rename(next, written_as);
 }
 
-// Tables that are built at first use are torn down in the reverse order: whatever writing a result needs must exist
-// before the object that writes at the end does.
+// Tables that are built at first use are torn down in the reverse order: whatever writing a result needs must
+// exist before the object that writes at the end does.
 void rehearse() {
   result::Result small;
   small.kernels.emplace_back();

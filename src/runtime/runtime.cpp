@@ -130,7 +130,6 @@ gpu::Gpu& Runtime::gpu() {
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);
   } catch (const Error& error) {
     start_failure_ = std::make_shared<Error>(error);
-    keep_failure(error);
     watch_process(*this);
     throw;
   }
@@ -161,11 +160,24 @@ void Runtime::warn(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+// The first one counts. `simtlab run` prints it when the program has ended, also if that happens by _exit or
+// a signal.
 void Runtime::keep_failure(const Error& error) {
   if (!failure_.empty()) return;
   failure_ = error.format();
   failure_id_ = error.id();
   failure_code_ = static_cast<int>(error.code());
+  write_result(*this);
+}
+
+void Runtime::tell_and_keep(const Error& error) {
+  const bool told_by_tool = failure_.empty() && !environment("SIMTLAB_RUN_CONFIG").empty() &&
+                            !environment("SIMTLAB_RESULT").empty();
+  if (told_by_tool)
+    told_.insert("simtlab: " + error.format());
+  else
+    warn("simtlab: " + error.format());
+  keep_failure(error);
 }
 
 CudaError Runtime::report(const Error& error) {
@@ -180,28 +192,25 @@ CudaError Runtime::report(const Error& error) {
     code = error_launch_timeout;
     sticky_ = code;
   }
-  warn("simtlab: " + error.format());
   // A program may try a launch that does not fit and go on; that alone is no failure of the run.
-  if (!shape_only) keep_failure(error);
+  if (shape_only)
+    warn("simtlab: " + error.format());
+  else
+    tell_and_keep(error);
   return code;
 }
 
 CudaError Runtime::report_internal(const char* what) {
-  const Error error(ExitCode::failure, "internal", what);
-  warn("simtlab: " + error.format());
-  keep_failure(error);
+  tell_and_keep(Error(ExitCode::failure, "internal", what));
   sticky_ = error_unknown;
   return sticky_;
 }
 
 CudaError Runtime::unsupported(const char* function, const std::string& what) {
-  const Error error(ExitCode::unsupported, "cuda-api",
-                    fmt::format("{}{} is not supported by simtlab's CUDA runtime", function,
-                                what.empty() ? "" : " with " + what));
-  warn(fmt::format(
-      "simtlab: {}{}: not supported by this CUDA runtime; it returns cudaErrorNotSupported [cuda-api]\n",
-      function, what.empty() ? "" : " with " + what));
-  keep_failure(error);
+  tell_and_keep(
+      Error(ExitCode::unsupported, "cuda-api",
+            fmt::format("{}{} is not supported by simtlab's CUDA runtime; it returned cudaErrorNotSupported",
+                        function, what.empty() ? "" : " with " + what)));
   return error_not_supported;
 }
 

@@ -75,6 +75,7 @@ class Runtime {
   Runtime() = default;
   void read_configuration();
   void keep_failure(const Error& error);
+  void tell_and_keep(const Error& error);
 
   bool configured_ = false;
   result::RunConfig config_;

@@ -403,7 +403,8 @@ TEST_F(Api, WhatIsMissingSaysItsName) {
   EXPECT_EQ(cudaGraphCreate(), error_not_supported);
   EXPECT_EQ(cudaGraphCreate(), error_not_supported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "simtlab: cudaGraphCreate: not supported by this CUDA runtime; it returns cudaErrorNotSupported "
+            "simtlab: error: cudaGraphCreate is not supported by simtlab's CUDA runtime; it returned "
+            "cudaErrorNotSupported "
             "[cuda-api]\n");
 }
 
