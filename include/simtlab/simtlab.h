@@ -1,0 +1,138 @@
+// The public C++ interface of simtlab: run PTX kernels on a simulated GPU from your own program.
+//
+//   using namespace simtlab::api;
+//   Gpu gpu(Device::load("a100"));
+//   const std::uint64_t x = gpu.allocate(4 * n);
+//   gpu.write(x, host.data(), 4 * n);
+//   const Module module = gpu.load_ptx("saxpy.ptx", text);
+//   gpu.launch(module, "saxpy", {blocks}, {256}, Arguments().add(2.0f).add(x).add(y).add(n));
+//   gpu.read(host.data(), y, 4 * n);
+//   std::string json = gpu.result_json();   // docs/json.md
+//
+// Every function may throw Failure. Nothing prints, nothing exits, there is no global state: two Gpu objects
+// are two machines and may live in two threads; one object is for one thread at a time. Same calls, same
+// results, byte for byte. The interface is stable within a major version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace simtlab::api {
+
+// "0.1.0"
+std::string_view version();
+
+// What went wrong. what() is one line.
+class Failure : public std::runtime_error {
+ public:
+  Failure(int exit_code, std::string id, std::string text, const std::string& what)
+      : std::runtime_error(what), exit_code_(exit_code), id_(std::move(id)), text_(std::move(text)) {}
+  int exit_code() const {
+    return exit_code_;
+  }  // docs/exit-codes.md: 3 bad input, 4 unsupported, 5 program failed...
+  const std::string& id() const { return id_; }  // "ptx-syntax", as `simtlab explain` knows it
+  const std::string& text() const {
+    return text_;
+  }  // as a compiler would print it: place, line, caret, remedy
+
+ private:
+  int exit_code_;
+  std::string id_, text_;
+};
+
+// A GPU as numbers; immutable, cheap to copy.
+class Device {
+ public:
+  using Settings =
+      std::vector<std::pair<std::string, std::string>>;  // {"sm.count", "4"}, {"sm.clock", "1.41 GHz"}
+
+  // A name of names() or the path of a device file. Throws Failure 3 for unknown names, keys and impossible
+  // values.
+  static Device load(const std::string& name_or_file, const Settings& settings = {});
+  static std::vector<std::string> names();
+
+  const std::string& name() const;     // "a100"
+  const std::string& product() const;  // "NVIDIA A100-SXM4-80GB"
+
+ private:
+  friend class Gpu;
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+// Kernel parameters in order, each at its natural alignment as PTX lays them out.
+class Arguments {
+ public:
+  template <typename T>
+  Arguments& add(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>, "kernel parameters are plain bytes");
+    const std::size_t at = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+    bytes_.resize(at + sizeof(T));
+    std::memcpy(bytes_.data() + at, &value, sizeof(T));
+    return *this;
+  }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+struct Module {
+  std::uint32_t id = 0;
+};
+
+struct GpuOptions {
+  bool functional = false;             // results only: much faster, no times
+  std::uint64_t max_cycles = 0;        // per kernel, then Failure 1 "limit-cycles"; 0 = no limit
+  std::uint64_t max_memory_bytes = 0;  // of the host, for device memory; 0 = three quarters of what is free
+  std::uint32_t registers = 0;         // a thread; 0 = estimated from the PTX
+  const volatile bool* interrupt = nullptr;     // set to true from elsewhere: a launch ends with Failure 130
+  std::function<void(std::string_view)> print;  // device printf; none = discarded
+};
+
+class Gpu {
+ public:
+  explicit Gpu(const Device& device, const GpuOptions& options = {});
+  ~Gpu();
+  Gpu(Gpu&&) noexcept;
+  Gpu& operator=(Gpu&&) noexcept;
+
+  // Device memory, zeroed, 256-byte aligned. Throws Failure 3 "device-memory" when the device has no room.
+  std::uint64_t allocate(std::uint64_t bytes);
+  void release(std::uint64_t address);  // Failure 3 if it is no allocation
+  // Copies advance simulated time. Failure 3 "device-range" if the range is not within one allocation.
+  void write(std::uint64_t address, const void* from, std::uint64_t bytes);
+  void read(void* to, std::uint64_t address, std::uint64_t bytes);
+  void fill(std::uint64_t address, std::byte value, std::uint64_t bytes);
+
+  // name stands in messages. Failure 3 for malformed text, 4 listing everything that is not supported.
+  Module load_ptx(const std::string& name, const std::string& text);
+  // Runs the kernel to its end. Failure 3 for impossible launches, 5 for faults of the kernel (the GPU stays
+  // usable).
+  void launch(Module module, const std::string& kernel, Dim3 grid, Dim3 block, const Arguments& arguments,
+              std::uint32_t dynamic_shared_bytes = 0);
+
+  double now_ns() const;  // simulated time since construction
+  // Everything so far as schema 1 of docs/json.md; host.* metrics and times of the manifest are left to the
+  // caller.
+  std::string result_json() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace simtlab::api

@@ -1,0 +1,162 @@
+// The facade of include/simtlab: translates between public types and the library's own; no logic of its own.
+#include "simtlab/simtlab.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "device/catalogue.h"
+#include "gpu/gpu.h"
+#include "result/json.h"
+
+namespace simtlab::api {
+namespace {
+
+// Runs `work`; errors of the library leave as Failure.
+template <typename Work>
+auto guarded(Work&& work) {
+  try {
+    return work();
+  } catch (const Error& e) {
+    throw Failure(static_cast<int>(e.code()), e.id(), e.format(), e.what());
+  }
+}
+
+[[noreturn]] void refuse(const char* id, std::string message, std::string hint) {
+  throw Error(ExitCode::bad_input, id, std::move(message), std::move(hint));
+}
+
+}  // namespace
+
+std::string_view version() {
+  return SIMTLAB_VERSION;
+}
+
+struct Device::Impl {
+  device::LoadedDevice loaded;
+};
+
+Device Device::load(const std::string& name_or_file, const Settings& settings) {
+  return guarded([&] {
+    std::vector<device::Setting> list;
+    for (const auto& [key, value] : settings)
+      list.push_back({key, value, {"program", key + "=" + value, "", false}});
+    Device out;
+    out.impl_ = std::make_shared<Impl>(Impl{device::load_device(name_or_file, list)});
+    return out;
+  });
+}
+
+std::vector<std::string> Device::names() {
+  return guarded([] { return device::list_devices(); });
+}
+
+const std::string& Device::name() const {
+  return impl_->loaded.device.name;
+}
+const std::string& Device::product() const {
+  return impl_->loaded.device.product;
+}
+
+struct Gpu::Impl {
+  Device device;
+  GpuOptions options;
+  gpu::Gpu gpu;
+
+  Impl(const Device& d, const GpuOptions& o)
+      : device(d), options(o), gpu(d.impl_->loaded.device, translated(o)) {}
+
+  static gpu::Options translated(const GpuOptions& o) {
+    gpu::Options out;
+    out.mode = o.functional ? gpu::Mode::functional : gpu::Mode::timing;
+    out.max_cycles = o.max_cycles;
+    out.max_memory_bytes = o.max_memory_bytes;
+    out.registers_override = o.registers;
+    out.interrupt = o.interrupt;
+    out.print = o.print;
+    return out;
+  }
+
+  void check_range(bool inside, std::uint64_t address, std::uint64_t bytes) const {
+    if (!inside)
+      refuse("device-range",
+             fmt::format("{} bytes at device address {:#x} are not within one allocation", bytes, address),
+             "addresses come from allocate() and end with release()");
+  }
+};
+
+Gpu::Gpu(const Device& device, const GpuOptions& options)
+    : impl_(guarded([&] { return std::make_unique<Impl>(device, options); })) {}
+Gpu::~Gpu() = default;
+Gpu::Gpu(Gpu&&) noexcept = default;
+Gpu& Gpu::operator=(Gpu&&) noexcept = default;
+
+std::uint64_t Gpu::allocate(std::uint64_t bytes) {
+  return guarded([&] {
+    const std::optional<std::uint64_t> address = impl_->gpu.allocate(bytes, "allocate");
+    if (!address)
+      refuse("device-memory", fmt::format("the device has no room for {} bytes", bytes),
+             "release what is no longer needed, or take another device");
+    return *address;
+  });
+}
+
+void Gpu::release(std::uint64_t address) {
+  guarded([&] {
+    if (!impl_->gpu.release(address))
+      refuse("device-range", fmt::format("device address {:#x} is no allocation", address),
+             "release what allocate() returned, once");
+  });
+}
+
+void Gpu::write(std::uint64_t address, const void* from, std::uint64_t bytes) {
+  guarded([&] {
+    void* target = reinterpret_cast<void*>(address);
+    impl_->check_range(impl_->gpu.copy(target, from, bytes, gpu::Gpu::CopyKind::host_to_device, 0, false),
+                       address, bytes);
+  });
+}
+
+void Gpu::read(void* to, std::uint64_t address, std::uint64_t bytes) {
+  guarded([&] {
+    const void* source = reinterpret_cast<const void*>(address);
+    impl_->check_range(impl_->gpu.copy(to, source, bytes, gpu::Gpu::CopyKind::device_to_host, 0, false),
+                       address, bytes);
+  });
+}
+
+void Gpu::fill(std::uint64_t address, std::byte value, std::uint64_t bytes) {
+  guarded([&] { impl_->check_range(impl_->gpu.fill(address, value, bytes, 0, false), address, bytes); });
+}
+
+Module Gpu::load_ptx(const std::string& name, const std::string& text) {
+  return guarded([&] { return Module{impl_->gpu.load_module(name, text)}; });
+}
+
+void Gpu::launch(Module module, const std::string& kernel, Dim3 grid, Dim3 block, const Arguments& arguments,
+                 std::uint32_t dynamic_shared_bytes) {
+  guarded([&] {
+    const std::optional<gpu::Kernel> found = impl_->gpu.find_kernel(module.id, kernel);
+    if (!found)
+      refuse("launch-kernel", fmt::format("the module has no kernel '{}'", kernel),
+             "names are those of the PTX: mangled for C++ kernels without extern \"C\"");
+    impl_->gpu.launch(*found, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared_bytes,
+                      arguments.bytes(), 0);
+    impl_->gpu.synchronize();
+  });
+}
+
+double Gpu::now_ns() const {
+  return impl_->gpu.now_ns();
+}
+
+std::string Gpu::result_json() const {
+  return guarded([&] {
+    result::Result result = impl_->gpu.result();
+    result.manifest.tool_version = version();
+    result.manifest.device = impl_->device.name();
+    result.manifest.mode = impl_->options.functional ? "functional" : "timing";
+    return result::to_json(result);
+  });
+}
+
+}  // namespace simtlab::api
