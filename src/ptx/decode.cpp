@@ -37,13 +37,6 @@ std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64
   return offset;
 }
 
-bool same_layout(const AstSignature& a, const AstSignature& b) {
-  auto same = [](const std::vector<AstVariable>& x, const std::vector<AstVariable>& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const AstVariable& p, const AstVariable& q) { return p.bytes == q.bytes && p.align == q.align; });
-  };
-  return same(a.returns, b.returns) && same(a.params, b.params);
-}
-
 VirtualFunction decode_function(ModuleScope& scope, std::uint32_t ast_index) { return FunctionDecoder(scope, ast_index).run(); }
 
 FunctionDecoder::FunctionDecoder(ModuleScope& scope, std::uint32_t ast_index)
@@ -63,14 +56,12 @@ VirtualFunction FunctionDecoder::run() {
   out_.registers.reserve(ast_.registers.size());
   for (const AstRegister& r : ast_.registers) out_.registers.push_back(r.type);
   for (std::uint32_t i = 0; i < ast_.labels.size(); ++i) {
-    auto& same = labels_by_name_[ast_.labels[i].name];
-    for (const std::uint32_t other : same)
-      if (ast_.labels[other].scope == ast_.labels[i].scope)
-        scope_.source->fail(ast_.labels[i].at, "ptx-redefined", fmt::format("label '{}' is defined twice in this scope; the first is on line {}", ast_.labels[i].name.substr(0, 64), ast_.labels[other].at.line));
-    if (same.size() > 100'000) scope_.source->fail(ast_.labels[i].at, "ptx-limit", "too many labels of one name");
-    same.push_back(i);
+    const AstLabel& label = ast_.labels[i];
+    const auto [it, fresh] = labels_.try_emplace({label.scope, label.name}, i);
+    if (!fresh)
+      scope_.source->fail(label.at, "ptx-redefined", fmt::format("label '{}' is defined twice in this scope; the first is on line {}", label.name.substr(0, 64), ast_.labels[it->second].at.line));
   }
-  for (std::uint32_t i = 0; i < ast_.tables.size(); ++i) tables_by_name_[ast_.tables[i].name].push_back(i);
+  for (std::uint32_t i = 0; i < ast_.tables.size(); ++i) tables_.try_emplace({ast_.tables[i].scope, ast_.tables[i].name}, i);
   lay_out_frame();
   fn.code.reserve(ast_.code.size() + 1);
   pc_of_.reserve(ast_.code.size() + 1);

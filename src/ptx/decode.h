@@ -51,7 +51,6 @@ struct ModuleScope {
 
 // Layout of formals in a parameter block or a frame; returns the bytes used.
 std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64_t start, std::vector<Param>& out);
-bool same_layout(const AstSignature& a, const AstSignature& b);
 
 VirtualFunction decode_function(ModuleScope& scope, std::uint32_t ast_index);
 
@@ -145,7 +144,7 @@ class FunctionDecoder {
   struct Pending { std::uint32_t pc, label; };
   std::vector<Pending> branches_;          // bra: target = index of label until all pcs are known
   std::vector<std::vector<std::uint32_t>> table_labels_;
-  std::unordered_map<std::string_view, std::vector<std::uint32_t>> labels_by_name_, tables_by_name_;
+  std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> labels_, tables_;   // (scope, name) -> index
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> constants_;   // (key, value) -> index
 };
 

@@ -9,20 +9,14 @@ namespace simtlab::ptx {
 
 // A label of the scope or of one around it.
 std::uint32_t FunctionDecoder::find_label(std::string_view name, std::uint32_t scope) const {
-  const auto it = labels_by_name_.find(name);
-  if (it == labels_by_name_.end()) return no_index;
   for (; scope != no_index; scope = ast_.scope_parent[scope])
-    for (const std::uint32_t label : it->second)
-      if (ast_.labels[label].scope == scope) return label;
+    if (const auto it = labels_.find({scope, name}); it != labels_.end()) return it->second;
   return no_index;
 }
 
 const AstTable* FunctionDecoder::find_table(std::string_view name) const {
-  const auto it = tables_by_name_.find(name);
-  if (it == tables_by_name_.end()) return nullptr;
   for (std::uint32_t scope = current_->scope; scope != no_index; scope = ast_.scope_parent[scope])
-    for (const std::uint32_t table : it->second)
-      if (ast_.tables[table].scope == scope) return &ast_.tables[table];
+    if (const auto it = tables_.find({scope, name}); it != tables_.end()) return &ast_.tables[it->second];
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace simtlab::ptx {
@@ -24,21 +25,46 @@ std::string cycle_text(const std::vector<VirtualFunction>& functions, const std:
   return out + functions[again].fn.name.substr(0, 128);
 }
 
+[[noreturn]] void too_many_edges(const ModuleScope& scope) {
+  throw Error(ExitCode::bad_input, "ptx-limit", fmt::format("{}: kernels, functions and indirect calls combine to more than {} possible calls", scope.source->name(), Limits::call_edges));
+}
+
+// What two signatures must have in common for a call through a pointer.
+std::vector<std::uint64_t> layout_key(const AstSignature& s) {
+  std::vector<std::uint64_t> key{s.returns.size()};
+  for (const std::vector<AstVariable>* list : {&s.returns, &s.params})
+    for (const AstVariable& v : *list) key.push_back(v.bytes << 20 | v.align);
+  return key;
+}
+
 void find_candidates(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of) {
   std::vector<std::uint32_t> taken;
   for (const VirtualFunction& f : functions) taken.insert(taken.end(), f.addresses_taken.begin(), f.addresses_taken.end());
   std::sort(taken.begin(), taken.end());
   taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+  // Functions of one layout are found once; a site then has a list to copy.
+  std::map<std::vector<std::uint64_t>, std::vector<std::uint32_t>> by_layout;
+  for (const std::uint32_t candidate : taken) {
+    const AstFunction& callee = scope.ast->functions[ast_of[candidate]];
+    if (!callee.is_entry) by_layout[layout_key(callee.signature)].push_back(candidate);
+  }
+  std::size_t total = 0;
   for (VirtualFunction& f : functions) {
     for (const VirtualFunction::Indirect& indirect : f.indirect) {
       std::vector<std::uint32_t>& out = f.fn.call_sites[indirect.site].candidates;
-      const std::vector<std::uint32_t>& from = indirect.targets.empty() ? taken : indirect.targets;
-      for (const std::uint32_t candidate : from) {
-        const AstFunction& callee = scope.ast->functions[ast_of[candidate]];
-        if (!callee.is_entry && same_layout(callee.signature, indirect.prototype)) out.push_back(candidate);
+      const std::vector<std::uint64_t> wanted = layout_key(indirect.prototype);
+      if (indirect.targets.empty()) {
+        if (const auto it = by_layout.find(wanted); it != by_layout.end()) out = it->second;
+      } else {
+        for (const std::uint32_t target : indirect.targets) {
+          const AstFunction& callee = scope.ast->functions[ast_of[target]];
+          if (!callee.is_entry && layout_key(callee.signature) == wanted) out.push_back(target);
+        }
+        std::sort(out.begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
       }
-      std::sort(out.begin(), out.end());
-      out.erase(std::unique(out.begin(), out.end()), out.end());
+      total += out.size();
+      if (total > Limits::call_edges) too_many_edges(scope);
     }
   }
 }
@@ -103,6 +129,7 @@ SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunc
   users.kernels.resize(scope.module->variables.size());
   users.by_function.resize(n);
   std::vector<std::uint32_t> seen(n, no_index), work;
+  std::size_t steps = 0;
   for (std::uint32_t k = 0; k < n; ++k) {
     if (!functions[k].fn.is_entry) continue;
     work.assign(1, k);
@@ -111,6 +138,8 @@ SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunc
       const std::uint32_t f = work.back();
       work.pop_back();
       users.by_function[f].push_back(k);
+      steps += 1 + functions[f].shared_uses.size() + graph.callees[f].size();
+      if (steps > Limits::call_edges) too_many_edges(scope);
       for (const auto& use : functions[f].shared_uses) {
         auto& kernels = users.kernels[use.variable];
         if (kernels.empty() || kernels.back() != k) kernels.push_back(k);
@@ -130,7 +159,9 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
   std::vector<std::uint32_t> order;
   for (std::uint32_t v = 0; v < variables.size(); ++v)
     if (variables[v].space == Space::shared) order.push_back(v);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return users.kernels[a].size() > users.kernels[b].size(); });
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return users.kernels[a].size() != users.kernels[b].size() ? users.kernels[a].size() > users.kernels[b].size() : a < b;
+  });
   auto dynamic = [&](std::uint32_t v) { return variables[v].external && variables[v].bytes == 0; };
   std::vector<std::uint64_t> end(functions.size(), 0), align(functions.size(), 0);
   for (const std::uint32_t v : order) {
@@ -148,22 +179,22 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
   }
   for (std::size_t k = 0; k < functions.size(); ++k)
     if (align[k] != 0) end[k] = round_up(end[k], align[k]);
-  // Kernels that reach one function with dynamic shared memory must agree; repeat until nothing moves.
-  std::vector<std::uint32_t> joint;
+  // Kernels that reach one function with dynamic shared memory must agree: sets joined by such functions, the largest counts.
+  std::vector<std::uint32_t> set(functions.size());
+  std::iota(set.begin(), set.end(), 0u);
+  auto root = [&](std::uint32_t k) {
+    while (set[k] != k) k = set[k] = set[set[k]];
+    return k;
+  };
   for (std::uint32_t f = 0; f < functions.size(); ++f) {
-    if (functions[f].fn.is_entry) continue;
     const auto& uses = functions[f].shared_uses;
-    if (std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return dynamic(use.variable); })) joint.push_back(f);
+    const auto& kernels = users.by_function[f];
+    if (functions[f].fn.is_entry || kernels.empty() || std::none_of(uses.begin(), uses.end(), [&](const auto& use) { return dynamic(use.variable); })) continue;
+    for (const std::uint32_t k : kernels) set[root(k)] = root(kernels.front());
   }
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (const std::uint32_t f : joint) {
-      std::uint64_t most = 0;
-      for (const std::uint32_t k : users.by_function[f]) most = std::max(most, end[k]);
-      for (const std::uint32_t k : users.by_function[f])
-        if (end[k] != most) end[k] = most, moved = true;
-    }
-  }
+  std::vector<std::uint64_t> most(functions.size(), 0);
+  for (std::uint32_t k = 0; k < functions.size(); ++k) most[root(k)] = std::max(most[root(k)], end[k]);
+  for (std::uint32_t k = 0; k < functions.size(); ++k) end[k] = most[root(k)];
   for (std::uint32_t f = 0; f < functions.size(); ++f) {
     Function& fn = functions[f].fn;
     if (fn.is_entry) fn.shared_bytes = static_cast<std::uint32_t>(end[f]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "ptx/cfg.h"
 #include "ptx/decode.h"
@@ -101,8 +102,8 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   fill_initialisers(scope, origin, functions);
   CallGraph graph = build_call_graph(scope, functions, ast_of);
   if (options.reject_unsupported && !scope.unsupported.empty()) {
-    std::stable_sort(scope.unsupported.begin(), scope.unsupported.end(), [](const Diagnostic& a, const Diagnostic& b) {
-      return a.pos.line != b.pos.line ? a.pos.line < b.pos.line : a.pos.column < b.pos.column;
+    std::sort(scope.unsupported.begin(), scope.unsupported.end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return std::tie(a.pos.line, a.pos.column, a.message) < std::tie(b.pos.line, b.pos.column, b.message);
     });
     throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(scope.unsupported));
   }

@@ -121,7 +121,7 @@ class Parser {
   AstFunction* function_ = nullptr;
   std::vector<Scope> scopes_;
   std::uint32_t file_ = 0, source_line_ = 0;
-  std::size_t instruction_count_ = 0;
+  std::size_t instruction_count_ = 0, variable_count_ = 0, target_count_ = 0, value_count_ = 0;
 };
 
 

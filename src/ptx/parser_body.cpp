@@ -6,6 +6,8 @@
 namespace simtlab::ptx {
 
 std::uint32_t Parser::new_register(Type type) {
+  if (function_->registers.size() >= Limits::registers)
+    fail(lexer_.peek().at, fmt::format("function has more than {} registers", Limits::registers), {}, "ptx-limit");
   function_->registers.push_back({type});
   return static_cast<std::uint32_t>(function_->registers.size() - 1);
 }
@@ -125,6 +127,7 @@ void Parser::statement() {
 void Parser::label(const Token& name) {
   const Token& t = lexer_.peek();
   if (t.is(".branchtargets") || t.is(".calltargets") || t.is(".callprototype")) return table_directive(name);
+  if (function_->labels.size() >= Limits::labels) fail(name.at, fmt::format("function has more than {} labels", Limits::labels), {}, "ptx-limit");
   function_->labels.push_back({name.text, scopes_.back().id, static_cast<std::uint32_t>(function_->code.size()), name.at});
 }
 
@@ -148,6 +151,7 @@ void Parser::table_directive(const Token& name) {
     table.kind = directive.text == ".branchtargets" ? AstTable::Kind::branch : AstTable::Kind::call;
     do {
       const Token target = expect_identifier("a name");
+      if (++target_count_ > Limits::labels) fail(target.at, fmt::format("module has more than {} branch and call targets", Limits::labels), {}, "ptx-limit");
       AstOperand o;
       o.kind = AstOperand::Kind::symbol;
       o.text = target.text;

@@ -11,7 +11,7 @@ std::size_t Parser::open_operand(AstOperand::Kind kind, Place at) {
   o.kind = kind;
   o.at = at;
   function_->operands.push_back(o);
-  if (function_->operands.size() > Limits::instructions * 8) fail(at, "module has too many operands", {}, "ptx-limit");
+  if (function_->operands.size() > Limits::operands) fail(at, "module has too many operands", {}, "ptx-limit");
   return function_->operands.size() - 1;
 }
 

@@ -102,6 +102,7 @@ std::vector<AstVariable> Parser::variables(Space space) {
   std::vector<AstVariable> out;
   do {
     AstVariable v = head;
+    if (++variable_count_ > Limits::variables) fail(lexer_.peek().at, fmt::format("module has more than {} variables", Limits::variables), {}, "ptx-limit");
     std::vector<std::uint64_t> dims;
     declarator(v, dims);
     if (accept('=')) initialiser(v, dims);
@@ -247,6 +248,7 @@ void Parser::initial_element(AstVariable& v, std::uint64_t& position) {
   }
   // Zeroes need no record, except that the last one tells the length of an array without size.
   if (value.kind == AstVariable::Value::Kind::integer && value.bits == 0 && !v.initial.empty() && !v.unsized) return;
+  if (++value_count_ > Limits::initial_values) fail(value.at, fmt::format("module has more than {} initial values", Limits::initial_values), {}, "ptx-limit");
   v.initial.push_back(value);
 }
 

@@ -20,7 +20,13 @@ struct Limits {
   static constexpr std::size_t text_bytes = std::size_t{256} << 20;
   static constexpr std::size_t identifier = 4096;
   static constexpr std::size_t nesting = 256;           // { } scopes and parentheses
-  static constexpr std::size_t instructions = 4'000'000;  // a module
+  static constexpr std::size_t instructions = 2'000'000;  // a module
+  static constexpr std::size_t operands = 8'000'000;
+  static constexpr std::size_t registers = 4'000'000;     // a function
+  static constexpr std::size_t variables = 1'000'000;     // a module
+  static constexpr std::size_t labels = 2'000'000;        // a function, targets of tables included
+  static constexpr std::size_t initial_values = 8'000'000;  // a module
+  static constexpr std::size_t call_edges = 10'000'000;   // candidates of indirect calls, kernels times functions
   static constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 40;
   static constexpr std::uint64_t initial_bytes = std::uint64_t{1} << 30;
   static constexpr std::uint64_t local_bytes = 512u << 10;  // per thread, as on hardware
