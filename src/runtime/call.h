@@ -4,10 +4,28 @@
 #include <exception>
 #include <new>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "runtime/process.h"
 #include "runtime/runtime.h"
 
 namespace simtlab::runtime {
+
+// A program built with -ffast-math flushes denormals in this process; the simulated GPU's arithmetic must not notice.
+class DefaultFloatControl {
+ public:
+#if defined(__x86_64__)
+  DefaultFloatControl() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultFloatControl() { _mm_setcsr(saved_); }
+  DefaultFloatControl(const DefaultFloatControl&) = delete;
+  DefaultFloatControl& operator=(const DefaultFloatControl&) = delete;
+
+ private:
+  unsigned saved_;
+#endif
+};
 
 inline CudaError note(CudaError code) {
   // "Not ready" is an answer, not an error that is remembered.
@@ -17,6 +35,7 @@ inline CudaError note(CudaError code) {
 
 template <typename Body>
 CudaError guarded(Runtime& runtime, Body&& body) {
+  const DefaultFloatControl float_control;
   try {
     return body(runtime);
   } catch (const Error& error) {

@@ -1,5 +1,9 @@
 #include "runtime/images.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -64,6 +68,28 @@ KernelEntry* Images::find_kernel(const void* host) {
 VariableEntry* Images::find_variable(const void* host) {
   const auto it = variables_.find(host);
   return it == variables_.end() ? nullptr : &it->second;
+}
+
+VariableEntry* Images::find_variable_named(const void* text) {
+  std::size_t longest = 0;
+  for (const auto& [host, entry] : variables_) longest = std::max(longest, entry.name.size());
+  // The pointer may be anything: the kernel copies what is readable there instead of us touching it.
+  std::string bytes(longest + 1, '\0');
+  iovec to{bytes.data(), bytes.size()}, from{const_cast<void*>(text), bytes.size()};
+  ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  if (got < 0) {
+    // Not all of it is readable: up to the end of the page.
+    from.iov_len = 4096 - reinterpret_cast<std::uintptr_t>(text) % 4096;
+    got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  }
+  if (got <= 0) return nullptr;
+  bytes.resize(static_cast<std::size_t>(got));
+  const std::size_t end = bytes.find('\0');
+  if (end == std::string::npos || end == 0) return nullptr;
+  bytes.resize(end);
+  for (auto& [host, entry] : variables_)
+    if (entry.name == bytes) return &entry;
+  return nullptr;
 }
 
 TextureEntry* Images::find_texture(const void* host) {

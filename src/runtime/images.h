@@ -61,6 +61,8 @@ class Images {
   // Null: nothing is registered under the address. find_* do not load anything.
   KernelEntry* find_kernel(const void* host);
   VariableEntry* find_variable(const void* host);
+  // Programs written for CUDA 4 and earlier pass the name of a symbol as text. `text` need not be readable.
+  VariableEntry* find_variable_named(const void* text);
   TextureEntry* find_texture(const void* host);
 
   // Loads the image if that has not been tried; throws the Error of the first attempt again.

@@ -78,6 +78,7 @@ CudaError fill_box(Runtime& runtime, void* dst, int value, const gpu::Gpu::Box& 
 
 CudaError symbol_of(Runtime& runtime, const void* host, gpu::Symbol& symbol) {
   const VariableEntry* entry = runtime.images.find_variable(host);
+  if (entry == nullptr) entry = runtime.images.find_variable_named(host);
   if (entry == nullptr) return error_invalid_symbol;
   gpu::Gpu& gpu = runtime.gpu();
   runtime.images.load(*entry->image, gpu);

@@ -198,6 +198,16 @@ TEST_F(Api, AKernelRunsOverConstantsPointersScalarsAndStructures) {
   EXPECT_EQ(bytes, 8u);
 }
 
+TEST_F(Api, ASymbolMayBeNamedByTextAsBeforeCuda5) {
+  const float factor[2] = {9, 10};
+  EXPECT_EQ(cudaMemcpyToSymbol("factor", factor, 8, 0, 1), 0);
+  float back[2] = {};
+  EXPECT_EQ(cudaMemcpyFromSymbol(back, &factor_shadow, 8, 0, 2), 0);
+  EXPECT_EQ(back[1], 10);
+  EXPECT_EQ(cudaMemcpyToSymbol("nosuch", factor, 8, 0, 1), 13);
+  EXPECT_EQ(cudaMemcpyToSymbol(reinterpret_cast<const void*>(16), factor, 8, 0, 1), 13);
+}
+
 TEST_F(Api, LaunchesOfNvcc13GoThroughAKernelHandle) {
   float* x = device_floats({1});
   const float factor[2] = {0, 3};
