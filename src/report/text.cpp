@@ -56,8 +56,10 @@ class Writer {
   static std::vector<const KernelResult*> by_time(const std::vector<KernelResult>& kernels) {
     std::vector<const KernelResult*> order;
     for (const KernelResult& k : kernels) order.push_back(&k);
-    std::ranges::stable_sort(
-        order, [](const KernelResult* a, const KernelResult* b) { return time_of(*a) > time_of(*b); });
+    // Equal times: in the order of the first launch, which is that of the addresses in one vector.
+    std::ranges::sort(order, [](const KernelResult* a, const KernelResult* b) {
+      return time_of(*a) != time_of(*b) ? time_of(*a) > time_of(*b) : a < b;
+    });
     return order;
   }
 
@@ -230,7 +232,9 @@ class Writer {
       if (v.name.starts_with("stall.") && (v.name != "stall.selected" || options_.all))
         reasons.emplace_back(v.real, v.name.substr(6));
     if (reasons.empty()) return;
-    std::ranges::stable_sort(reasons, [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::sort(reasons, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     if (!options_.all && reasons.size() > 3) reasons.resize(3);
     line(fmt::format("\n  {} (share of scheduler slots)",
                      painted("Why schedulers did not issue", Paint::bold, style_)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace simtlab::result {
 namespace {
@@ -60,15 +61,20 @@ void combine_weighted(const Launches& kernels, std::string_view name, std::strin
 
 // Every name any launch has, in declaration order (families in the order they were set).
 std::vector<std::string_view> names_of(const Launches& kernels) {
-  std::vector<std::pair<std::size_t, std::string_view>> found;
-  std::map<std::string_view, bool> seen;
+  struct Found {
+    std::size_t declared, seen;
+    std::string_view name;
+  };
+  std::vector<Found> found;
+  std::set<std::string_view> seen;
   for (const KernelResult* k : kernels)
     for (const Metrics::Value& v : k->metrics.values())
-      if (seen.emplace(v.name, true).second)
-        found.emplace_back(static_cast<std::size_t>(find_metric(v.name) - registry().data()), v.name);
-  std::ranges::stable_sort(found, {}, &std::pair<std::size_t, std::string_view>::first);
+      if (seen.insert(v.name).second)
+        found.push_back(
+            {static_cast<std::size_t>(find_metric(v.name) - registry().data()), found.size(), v.name});
+  std::ranges::sort(found, {}, [](const Found& f) { return std::pair(f.declared, f.seen); });
   std::vector<std::string_view> names;
-  for (const auto& [order, name] : found) names.push_back(name);
+  for (const Found& f : found) names.push_back(f.name);
   return names;
 }
 
