@@ -16,6 +16,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # std::string concatenation (GCC bug 105651).
   target_compile_options(simtlab_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # False alarm of clang 19: std::stable_sort of libstdc++ 12 uses its own deprecated get_temporary_buffer.
+  target_compile_options(simtlab_options INTERFACE -Wno-deprecated-declarations)
+endif()
 if(SIMTLAB_WERROR)
   target_compile_options(simtlab_options INTERFACE -Werror)
 endif()

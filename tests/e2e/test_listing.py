@@ -11,6 +11,11 @@ class Listing(Case):
         self.assertEqual(page, self.ok("list", "stats", "--markdown").stdout,
                          "stale: simtlab list stats --markdown > docs/metrics.md")
 
+    def test_the_ptx_page_is_what_the_decoder_says(self):
+        page = (SOURCE / "docs/ptx-coverage.md").read_text()
+        self.assertEqual(page, self.ok("list", "ptx", "--markdown").stdout,
+                         "stale: simtlab list ptx --markdown > docs/ptx-coverage.md")
+
     def test_every_metric_is_explained(self):
         rows = self.ok("list", "stats").stdout.splitlines()[1:]
         self.assertGreater(len(rows), 60)
