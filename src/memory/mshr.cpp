@@ -12,10 +12,14 @@ Mshr::Mshr(std::uint32_t entries, std::uint32_t merges) : merges_(merges), entri
   table_.assign(std::bit_ceil(std::size_t{entries} * 4), 0);
   table_mask_ = table_.size() - 1;
   waiters_.reserve(std::size_t{entries} * std::min(merges, 4u));
-  clear();
+  reset();
 }
 
 void Mshr::clear() {
+  if (used_ > 0) reset();
+}
+
+void Mshr::reset() {
   std::ranges::fill(table_, 0);
   std::ranges::fill(entries_, Entry{});
   waiters_.clear();

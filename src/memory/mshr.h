@@ -68,6 +68,7 @@ class Mshr {
     Index next = none;
     std::uint8_t needs = 0;
   };
+  void reset();
   std::size_t home(std::uint64_t line) const;
   Index find(std::uint64_t line) const;
   Index open(std::uint64_t line);

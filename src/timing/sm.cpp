@@ -38,6 +38,18 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
 
 void Sm::begin(const LaunchContext& context) {
   context_ = context;
+  unused_ = true;
+  free_blocks_ = context.blocks_per_sm;
+  resident_blocks_ = resident_warps_ = 0;
+  launches_.clear();
+  outbox_.clear();
+  finished_at_ = 0;
+  counters_ = {};
+}
+
+void Sm::prepare() {
+  const LaunchContext& context = context_;
+  unused_ = false;
   const unsigned warps = context.blocks_per_sm * context.warps_per_block;
   std::ranges::fill(schedulers_, WarpScheduler{});
   warps_.assign(warps, Warp{});
@@ -49,11 +61,8 @@ void Sm::begin(const LaunchContext& context) {
   scoreboard_.assign(std::size_t{warps} * slots_, 0);
   blocks_.clear();
   blocks_.resize(context.blocks_per_sm);
-  launches_.clear();
-  free_blocks_ = context.blocks_per_sm;
-  resident_blocks_ = resident_warps_ = 0;
   launch_order_ = 0;
-  residency_since_ = finished_at_ = 0;
+  residency_since_ = 0;
   if (context.l1_ways != l1_.ways()) l1_.resize_ways(context.l1_ways);
   l1_.clear();
   constant_cache_.clear();
@@ -67,17 +76,17 @@ void Sm::begin(const LaunchContext& context) {
   loads_.clear();
   free_loads_.clear();
   stores_outstanding_ = direct_outstanding_ = 0;
-  outbox_.clear();
-  counters_ = {};
 }
 
 void Sm::assign(std::uint64_t block, Cycle at) {
   SIMTLAB_ASSERT(free_blocks_ > 0, "a block is handed only to an SM with room");
+  if (unused_) prepare();
   --free_blocks_;
   launches_.push({block, at});
 }
 
 Cycle Sm::next_event() const {
+  if (unused_) return never;
   Cycle next = lg_retry_at_;
   const auto& inbox = network_.inbox(id_);
   if (!inbox.empty()) next = std::min(next, inbox.front().at);
@@ -254,11 +263,16 @@ void Sm::count_residency(Cycle now) {
 }
 
 void Sm::finish(Cycle end) {
+  if (unused_) {
+    counters_.slots[static_cast<std::size_t>(Stall::no_warp)] = end * schedulers_.size();
+    return;
+  }
   count_residency(end);
   for (WarpScheduler& scheduler : schedulers_) {
     scheduler.charge(end);
     for (std::size_t i = 0; i < stall_count; ++i) counters_.slots[i] += scheduler.slots[i];
   }
+  blocks_.clear();   // they belong to the launch
   counters_.l1_busy = lg_port_.busy();
   counters_.shared_busy = mio_port_.busy();
 }

@@ -48,7 +48,8 @@ class Sm {
  public:
   Sm(std::uint32_t id, const SmConfig& config, Interconnect& network);
 
-  // Empties the SM for a launch; L1 and the constant cache start cold, as between kernels on hardware.
+  // Empties the SM for a launch; L1 and the constant cache start cold, as between kernels on hardware. The work is done when the first
+  // block comes, so that small grids cost little on large GPUs.
   void begin(const LaunchContext& context);
   unsigned free_blocks() const { return free_blocks_; }
   void assign(std::uint64_t block, Cycle at);    // needs a free block slot; `at` never decreases
@@ -109,6 +110,7 @@ class Sm {
   };
 
   // sm.cpp: the cycle
+  void prepare();
   void deliver(Cycle now);
   void launch_blocks(Cycle now);
   void start_block(std::uint64_t block, Cycle now);
@@ -163,6 +165,7 @@ class Sm {
   const SmConfig& config_;
   Interconnect& network_;
   LaunchContext context_;
+  bool unused_ = true;                         // no block of this launch yet
   std::vector<WarpScheduler> schedulers_;
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> scoreboard_;      // warps x slots: ready cycle << 8 | Stall
