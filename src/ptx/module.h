@@ -59,7 +59,8 @@ struct Function {
   std::uint32_t shared_bytes = 0;        // static shared memory of this kernel (entry: everything reachable); rounded up to the
                                          // alignment of the dynamic array that follows, if the kernel uses one
   std::uint32_t param_bytes = 0;         // entry: size of the parameter block
-  std::uint32_t registers = 0;           // liveness-based estimate of physical registers per thread (with calls)
+  std::uint32_t registers = 0;           // estimate of physical registers per thread: most 32-bit values live at once, callees included, plus
+                                         // register_overhead of ptx/liveness.h; predicates not counted, not rounded
   std::uint32_t max_call_depth = 0;      // 0 = no calls
   std::uint32_t total_reg_rows = 0;      // entry: rows of the deepest call chain
   std::uint32_t total_preds = 0;

@@ -211,5 +211,20 @@ TEST(Forms, CoverageListsTheWholeTable) {
   EXPECT_TRUE(mma);
 }
 
+TEST(Forms, ThePageInTheDocumentationHasTheFormsOfTheTable) {
+  std::ifstream file(std::string(SIMTLAB_SOURCE_DIR) + "/docs/ptx-coverage.md");
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("| `")) rows.push_back(line);
+  const auto entries = coverage();
+  ASSERT_EQ(rows.size(), entries.size()) << "regenerate it: simtlab list ptx --markdown > docs/ptx-coverage.md";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string form;
+    for (const char c : entries[i].form) form += c == '|' ? std::string("\\|") : std::string(1, c);
+    EXPECT_TRUE(rows[i].starts_with("| `" + form + "`")) << rows[i];
+    EXPECT_NE(rows[i].find(entries[i].note), std::string::npos) << rows[i];
+  }
+}
+
 }  // namespace
 }  // namespace simtlab::ptx
