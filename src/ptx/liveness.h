@@ -3,8 +3,9 @@
 // Liveness is per thread: writes are masked, so lanes that are off keep what they had. A guarded write does not end
 // the life of the old value. For each register that is live across blocks the blocks are found by walking backwards from its uses.
 // A register's interval runs from the first to the last place at which it is live, in order of pc; registers whose intervals don't meet may share
-// rows (linear scan). A result may take the rows of a dying source only in an instruction with one result of the same width class
-// (64-bit values take two rows, all others one): a handler reads a lane of its sources before it writes that lane.
+// rows (linear scan), 64-bit values only with 64-bit values: lanes of other widths lie at other bytes, and a value that is dead on
+// one side of a branch may be alive on the other. A result may take the rows of a dying source only in an instruction with one result of the
+// same width class (64-bit values take two rows, all others one): a handler reads a lane of its sources before it writes it.
 #pragma once
 
 #include <cstdint>
