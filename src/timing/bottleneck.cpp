@@ -1,13 +1,14 @@
 // The sentence that names what bounds a kernel.
 //
 // Rule: the part with the highest share of its peak, if that is 60 % or more, bounds the kernel; else latency does, and the
-// commonest stall says which. The evidence is in the sentence.
+// commonest stall says which. For DRAM the peak is what a copy can reach. The evidence is in the sentence.
 #include <algorithm>
 #include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "timing/bandwidth.h"
 #include "timing/metrics.h"
 
 namespace simtlab::timing {
@@ -58,10 +59,16 @@ constexpr Advice advices[] = {
     {Stall::sleeping, "sleeping", "shorter nanosleep intervals"},
 };
 
-const Part* busiest(std::span<const Part> parts, const result::Metrics& metrics, double& share) {
+// DRAM counts against the bandwidth that a copy can reach, everything else against its peak.
+double share_of_peak(const Part& part, const result::Metrics& metrics, const device::Device& device) {
+  const double share = metrics.get(part.metric).value_or(0);
+  return &part == &memory_parts[0] ? share * device.dram.bandwidth / sustained_bandwidth(device) : share;
+}
+
+const Part* busiest(std::span<const Part> parts, const result::Metrics& metrics, const device::Device& device, double& share) {
   const Part* best = nullptr;
   for (const Part& part : parts) {
-    const double value = metrics.get(part.metric).value_or(0);
+    const double value = share_of_peak(part, metrics, device);
     if (best != nullptr && value <= share) continue;
     best = &part;
     share = value;
@@ -95,14 +102,17 @@ std::string latency_sentence(const result::Metrics& metrics, const LaunchStatist
 
 std::string bottleneck_of(const result::Metrics& metrics, const LaunchStatistics& statistics) {
   double memory_share = 0, pipe_share = 0;
-  const Part* memory_part = busiest(memory_parts, metrics, memory_share);
-  const Part* pipe_part = busiest(pipe_parts, metrics, pipe_share);
+  const Part* memory_part = busiest(memory_parts, metrics, statistics.device, memory_share);
+  const Part* pipe_part = busiest(pipe_parts, metrics, statistics.device, pipe_share);
   const double issue = metrics.get("sol.issue").value_or(0);
   const double best = std::max({memory_share, pipe_share, issue});
   if (best < bound_share) return latency_sentence(metrics, statistics);
   if (best == issue && issue > pipe_share && issue > memory_share)
     return fmt::format("Bound by instruction issue: an instruction is issued in {} of the scheduler slots; execute fewer instructions.", percent(issue));
   const Part& part = memory_share >= pipe_share ? *memory_part : *pipe_part;
+  if (&part == &memory_parts[0])
+    return fmt::format("Bound by {}: {} of what a copy can reach ({} of the theoretical peak, {}); {}.", part.what, percent(best),
+                       percent(metrics.get(part.metric).value_or(0)), part.metric, part.remedy);
   return fmt::format("Bound by {}: {} of its peak ({}); {}.", part.what, percent(best), part.metric, part.remedy);
 }
 

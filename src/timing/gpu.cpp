@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "memory/dram_simple.h"
+#include "timing/bandwidth.h"
 #include "timing/dispatcher.h"
 #include "timing/memory_system.h"
 #include "timing/metrics.h"
@@ -19,9 +20,6 @@
 
 namespace simtlab::timing {
 namespace {
-
-// Share of the theoretical DRAM bandwidth that is left after refresh and bus turnarounds, where the device file has no measured copy.
-constexpr double sustained_share = 0.95;
 
 void require(bool condition, const device::Device& device, const char* what) {
   if (!condition)
@@ -58,12 +56,10 @@ void check(const device::Device& d) {
 
 // Measured copies include the row misses of a copy, so the simple model's sequential stream gets exactly that much.
 std::unique_ptr<memory::Dram> make_dram(const device::Device& device, const Latencies& latencies) {
-  const double bandwidth = device.dram.bandwidth_measured > 0 ? std::min(device.dram.bandwidth_measured, device.dram.bandwidth)
-                                                              : device.dram.bandwidth * sustained_share;
   memory::DramSimpleConfig config;
   config.partitions = device.dram.partitions;
   config.latency = latencies.dram;
-  config.bytes_per_cycle = bandwidth / device.sm_clock_hz / device.dram.partitions;
+  config.bytes_per_cycle = sustained_bandwidth(device) / device.sm_clock_hz / device.dram.partitions;
   config.access_bytes = device.dram.access_bytes;
   config.row_miss_penalty = device.dram.row_miss_penalty;
   config.row_bytes = device.dram.row_bytes;

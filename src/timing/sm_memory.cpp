@@ -360,7 +360,6 @@ void Sm::retry_lg(Cycle now) {
     counters_.mshr_stall_cycles += now - lg_blocked_since_;
     lg_blocked_since_ = never;
   }
-  const bool was_full = !lg_queue_.empty();
   while (!lg_queue_.empty()) {
     LgInstruction& instruction = lg_queue_.front();
     while (instruction.segments > 0 && process(instruction, lg_segments_.front(), now, now)) {
@@ -375,9 +374,9 @@ void Sm::retry_lg(Cycle now) {
     } else {
       acknowledge_store(done.warp, now);
     }
-  }
-  if (was_full)
+    // There is room again for whoever the queue pushed back.
     for (WarpScheduler& scheduler : schedulers_) scheduler.next_try = std::min(scheduler.next_try, now);
+  }
 }
 
 bool Sm::network_full(Cycle now) {

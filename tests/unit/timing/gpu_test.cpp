@@ -303,6 +303,29 @@ TEST(Sm, AnAtomicThatReturnsTakesTheLatencyOfTheFile) {
   EXPECT_NEAR((time[1] - time[0]) / 50, expected, expected * 0.01);
 }
 
+// Each warp copies 128 bytes to shared memory while it computes, then reads them.
+TEST(Sm, AsynchronousCopiesAreWaitedForWhereTheProgramSaysSo) {
+  const auto text = [](const char* wait) {
+    return std::string(".visible .entry k(.param .u64 x) { .reg .b64 %rd<8>; .reg .b32 %r<8>;\n") + shared_buffer +
+           "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;\n"
+           "shl.b32 %r2, %r1, 2; mov.u32 %r3, buffer; add.u32 %r2, %r2, %r3;\n"
+           "cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group;\n" +
+           wait + " mov.u32 %r4, %clock; ld.shared.u32 %r5, [%r2]; st.global.u32 [%rd1], %r4; ret; }\n";
+  };
+  const device::Device d = one_sm("a100");
+  std::uint32_t clock[2];
+  for (const int i : {0, 1}) {
+    Simulator s(d, text(i == 0 ? "cp.async.wait_group 1;" : "cp.async.wait_group 0;"));
+    const std::uint64_t x = s.allocate(4096);
+    s.run("k", {1, 1, 1}, {32, 1, 1}, x);
+    std::vector<std::uint32_t> out(1);
+    s.memory.read(x, std::as_writable_bytes(std::span(out)));
+    clock[i] = out[0];
+  }
+  EXPECT_LT(clock[0], 100u);
+  EXPECT_GT(clock[1], static_cast<std::uint32_t>(d.dram.latency));
+}
+
 TEST(Sm, AFenceWaitsUntilStoresHaveReachedL2) {
   const device::Device d = one_sm();
   Simulator s(d, kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; st.global.u64 [%rd1], %rd1; membar.gl; ") +

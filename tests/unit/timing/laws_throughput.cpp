@@ -36,6 +36,7 @@ double share_of_peak(device::Device device, const std::string& kernel, const cha
 
 TEST_P(ThroughputLaw, IndependentFusedMultiplyAddsReachThePeak) {
   const double share = share_of_peak(device_of(GetParam()), independent_kernel("f32", "%f", "fma.rn.f32", "0f3F800000", 32), "fp32", 6);
+  RecordProperty("share_of_fp32_peak", std::to_string(share));
   EXPECT_GE(share, 0.97);
   EXPECT_LE(share, 1.0);
 }
@@ -108,6 +109,7 @@ TEST_P(ThroughputLaw, LargeCopyReachesTheMeasuredBandwidthAndNoMore) {
   const double bytes = metric(result, "dram.read.bytes") + metric(result, "dram.write.bytes");
   const double bandwidth = bytes / (metric(result, "gpu.time") * 1e-9);
   const double peak = device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
+  RecordProperty("share_of_copy_bandwidth", std::to_string(bandwidth / peak));
   EXPECT_GE(bytes, 1.9 * static_cast<double>(copies * grid_bytes));
   EXPECT_GE(bandwidth, 0.85 * peak) << result.bottleneck;
   EXPECT_LE(bandwidth, peak);
@@ -144,6 +146,7 @@ TEST_P(ThroughputLaw, RandomStreamIsNeverFasterThanSequential) {
     const std::uint32_t multiplier = random ? 2654435761u : 1u;
     time[random] = cycles(simulator.run("stream", {blocks, 1, 1}, {threads, 1, 1}, in, elements - 1, multiplier, 8u, threads * blocks));
   }
+  RecordProperty("random_over_sequential", std::to_string(static_cast<double>(time[1]) / static_cast<double>(time[0])));
   EXPECT_GE(time[1], time[0]);
 }
 
