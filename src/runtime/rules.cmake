@@ -11,6 +11,9 @@ foreach(version 11.0 12 13)
                         LINK_DEPENDS ${generated}.map)
   target_link_libraries(cudart_${CUDART_MAJOR} PRIVATE -Wl,--whole-archive simtlab_runtime -Wl,--no-whole-archive)
   target_link_options(cudart_${CUDART_MAJOR} PRIVATE -Wl,-soname,${CUDART_NODE} -Wl,--version-script=${generated}.map)
+  if(NOT SIMTLAB_SANITIZE)
+    target_link_options(cudart_${CUDART_MAJOR} PRIVATE -Wl,-z,defs)  # sanitizer run times come with the program
+  endif()
   list(APPEND cudart_targets cudart_${CUDART_MAJOR})
 endforeach()
 # For -lcudart.
