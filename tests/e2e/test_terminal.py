@@ -1,0 +1,56 @@
+"""What changes when stderr or stdout is a terminal: progress after one second, colour, width."""
+import os
+import pty
+import select
+import subprocess
+import time
+import unittest
+
+from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main
+
+
+class Terminal(Case):
+    def on_terminal(self, args, stdout, stderr, env=None, timeout=60):
+        """Runs with a pseudo terminal as stdout or stderr (the other one is dropped) and returns what was shown on it."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([SIMTLAB, *map(str, args)], cwd=self.folder, env=self.environment({"TERM": "xterm", **(env or {})}),
+                                   stdin=subprocess.DEVNULL, stdout=theirs if stdout else subprocess.DEVNULL,
+                                   stderr=theirs if stderr else subprocess.DEVNULL)
+        os.close(theirs)
+        shown, end = b"", time.monotonic() + timeout
+        while time.monotonic() < end:
+            ready, _, _ = select.select([ours], [], [], 1)
+            if not ready:
+                continue
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:   # the last writer has gone
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(ours)
+        process.wait(timeout=10)
+        return shown.decode(errors="replace")
+
+    def test_progress_shows_after_a_second_and_is_removed(self):
+        spin = ["run", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, "--max-time", "2.5"]
+        shown = self.on_terminal(spin, stdout=False, stderr=True)
+        self.assertIn("simulating: ", shown)
+        self.assertIn("\r\x1b[K", shown)
+        self.assertNotIn("simulating", self.on_terminal([*spin, "-q"], stdout=False, stderr=True))
+
+    def test_a_short_run_shows_no_progress(self):
+        shown = self.on_terminal(["run", self.saxpy(), *SAXPY_LAUNCH], stdout=False, stderr=True)
+        self.assertNotIn("simulating", shown)
+
+    def test_a_terminal_gets_colour_unless_asked_otherwise(self):
+        run = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        self.assertIn("\x1b[1m", self.on_terminal(run, stdout=True, stderr=False))
+        self.assertNotIn("\x1b[", self.on_terminal(run, stdout=True, stderr=False, env={"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b[", self.on_terminal(run, stdout=True, stderr=False, env={"TERM": "dumb"}))
+        self.assertNotIn("\x1b[", self.on_terminal([*run, "--color", "never"], stdout=True, stderr=False))
+
+
+if __name__ == "__main__":
+    main()
