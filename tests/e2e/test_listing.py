@@ -59,6 +59,13 @@ class Listing(Case):
             self.assertRegex(out, rf"(?m)^{form}\b")
         self.assertIn("| ", self.ok("list", "ptx", "--markdown").stdout)
 
+    def test_every_scheduler_that_is_listed_can_be_chosen(self):
+        names = [row.split()[0] for row in self.ok("list", "schedulers").stdout.splitlines()[1:]]
+        self.assertIn("gto", names)
+        for name in names:
+            self.ok("config", "show", "--set", f"sm.scheduler={name}")
+        self.fails(3, "config", "show", "--set", "sm.scheduler=random")
+
     def test_lists_have_json_free_text_only_on_stdout(self):
         for what in ("gpus", "stats", "schedulers", "exit-codes", "ptx"):
             result = self.ok("list", what)
