@@ -23,7 +23,7 @@ const std::vector<Term>& error_ids() {
       {"launch-option", "An option that describes the launch of a PTX kernel is malformed.",
        "See docs/launch-file.md for --grid, --block and --arg."},
       {"build-option", "An option of the compiler driver is malformed or not known.",
-       "Use nvcc's spelling; docs/cudart.md lists what is honoured."},
+       "Use nvcc's spelling; docs/cuda.md lists what is honoured."},
       {"explain-unknown", "`explain` knows nothing of that name.", "`simtlab list stats` lists the metrics."},
 
       // Configuration and device files.
@@ -72,11 +72,11 @@ const std::vector<Term>& error_ids() {
       {"clang-missing", "CUDA C++ needs clang 19, which was not found.",
        "Install the Debian package clang-19, or run PTX, which needs no compiler."},
       {"compile-failed", "The compiler refused a source; its messages stand above.",
-       "Mend the source. What CUDA features are missing: docs/cudart.md."},
+       "Mend the source. What CUDA features are missing: docs/cuda.md."},
       {"link-failed", "The linker refused; its messages stand above.",
        "Check -l and -L; a missing C++ library comes with the Debian package g++."},
       {"build-unsupported", "A compiler option asks for what simtlab's build cannot do.",
-       "Leave it out; docs/cudart.md lists what is honoured."},
+       "Leave it out; docs/cuda.md lists what is honoured."},
       {"libcudart-missing", "simtlab's libcudart was not found beside the program.",
        "Build simtlab completely (./dev build), or set SIMTLAB_LIBRARY_DIR."},
       {"runtime-missing", "simtlab's libcudart was not found beside the program.",
