@@ -1,5 +1,7 @@
 // Speed of the functional executor on one core with a consumer that counts: warp instructions a second.
 // The instruction set is the best of the host; SIMTLAB_ISA=baseline|avx2|avx512 chooses another.
+#include "exec/executor.h"
+
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -8,7 +10,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "exec/executor.h"
 #include "exec/memory.h"
 
 namespace {
@@ -23,8 +24,10 @@ std::shared_ptr<const ptx::Module> load(const std::string& name) {
 
 class Counter final : public exec::Consumer {
  public:
-  void consume(std::uint64_t, std::span<const exec::Record> records, std::span<const std::uint64_t> addresses) override {
-    for (const exec::Record& r : records) threads += r.mask == ~0u ? 32u : static_cast<unsigned>(std::popcount(r.mask));
+  void consume(std::uint64_t, std::span<const exec::Record> records,
+               std::span<const std::uint64_t> addresses) override {
+    for (const exec::Record& r : records)
+      threads += r.mask == ~0u ? 32u : static_cast<unsigned>(std::popcount(r.mask));
     instructions += records.size();
     accesses += addresses.size() / exec::warp_size;
   }

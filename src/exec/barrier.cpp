@@ -1,5 +1,6 @@
-// Barriers of a block: bar.sync, bar.arrive, bar.red on 16 barriers. A warp arrives as a whole, as before Volta, even if some
-// of its lanes are elsewhere; warps that have exited count as arrived where the whole block is expected.
+// Barriers of a block: bar.sync, bar.arrive, bar.red on 16 barriers. A warp arrives as a whole, as before
+// Volta, even if some of its lanes are elsewhere; warps that have exited count as arrived where the whole
+// block is expected.
 #include <fmt/format.h>
 
 #include <map>
@@ -18,9 +19,11 @@ std::uint32_t expected_threads(const Block::Impl& b, const Warp& w, const XInst&
   if (x.inst->src_count < 2 || x.inst->src[1].kind == ptx::OperandKind::none) return 0;
   const std::uint32_t threads = w.ctx.row32(x.src[1])[lane];
   if (threads == 0 || threads % warp_size != 0 || threads > b.launch->warps * warp_size) {
-    raise(b, *x.inst, Fault::Kind::illegal_instruction, "illegal-barrier",
-          fmt::format("barrier for {} threads, which is not a multiple of {} up to the block's {}, by {} of {}", threads,
-                      warp_size, b.launch->warps * warp_size, thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
+    raise(
+        b, *x.inst, Fault::Kind::illegal_instruction, "illegal-barrier",
+        fmt::format("barrier for {} threads, which is not a multiple of {} up to the block's {}, by {} of {}",
+                    threads, warp_size, b.launch->warps * warp_size, thread_name(b, w.ctx.warp, lane),
+                    kernel_name(b, *x.inst)));
   }
   return threads;
 }
@@ -41,7 +44,8 @@ void deliver(Warp& w, const Barrier& barrier) {
   if (!is_reduction(mode)) return;
   set_mask(w.ctx, w.wait_mask);
   if (mode == ptx::BarMode::red_popc) {
-    for (std::uint32_t m = w.wait_mask; m != 0; m &= m - 1) w.ctx.row32(x.dst)[__builtin_ctz(m)] = barrier.popc;
+    for (std::uint32_t m = w.wait_mask; m != 0; m &= m - 1)
+      w.ctx.row32(x.dst)[__builtin_ctz(m)] = barrier.popc;
   } else {
     const bool value = mode == ptx::BarMode::red_and ? barrier.all : barrier.any;
     w.ctx.set_pred(x.pdst, value ? ~0u : 0u);
@@ -73,8 +77,9 @@ void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
   Barrier& barrier = b.barriers[id];
   if (barrier.arrivals != 0 && barrier.expected != expected) {
     raise(b, *x.inst, Fault::Kind::illegal_instruction, "illegal-barrier",
-          fmt::format("barrier {} is used with different thread counts at once ({} and {}; 0 = all), by {} of {}", id,
-                      barrier.expected, expected, thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
+          fmt::format(
+              "barrier {} is used with different thread counts at once ({} and {}; 0 = all), by {} of {}", id,
+              barrier.expected, expected, thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
   }
   barrier.expected = expected;
   barrier.arrived |= 1u << w.ctx.warp;
@@ -130,14 +135,16 @@ void report_deadlock(const Block::Impl& b) {
   std::string list;
   for (const Group& g : groups) {
     const Barrier& barrier = b.barriers[g.barrier];
-    const unsigned expected = barrier.expected != 0 ? barrier.expected / warp_size : static_cast<unsigned>(b.warps.size());
-    list += fmt::format("; warp{} {} at barrier {} ({} of {} warps arrived) in {}", g.size == 1 ? "" : "s", g.warps, g.barrier,
-                        barrier.arrivals, expected, kernel_name(b, *g.at->inst));
+    const unsigned expected =
+        barrier.expected != 0 ? barrier.expected / warp_size : static_cast<unsigned>(b.warps.size());
+    list += fmt::format("; warp{} {} at barrier {} ({} of {} warps arrived) in {}", g.size == 1 ? "" : "s",
+                        g.warps, g.barrier, barrier.arrivals, expected, kernel_name(b, *g.at->inst));
   }
   const unsigned gone = static_cast<unsigned>(__builtin_popcount(b.exited));
   raise(b, *groups.front().at->inst, Fault::Kind::deadlock, "deadlock",
-        fmt::format("Deadlock in block ({},{},{}): {} of {} warps wait at barriers that cannot complete, {} exited{}",
-                    b.position.x, b.position.y, b.position.z, waiting, b.warps.size(), gone, list),
+        fmt::format(
+            "Deadlock in block ({},{},{}): {} of {} warps wait at barriers that cannot complete, {} exited{}",
+            b.position.x, b.position.y, b.position.z, waiting, b.warps.size(), gone, list),
         "every thread of the block (or as many as the barrier names) must reach the same barrier");
 }
 

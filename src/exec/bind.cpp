@@ -18,7 +18,8 @@ using ptx::Special;
 
 constexpr RowRef constant_base = 1, special_base = 2;
 
-// Handlers that exist once, and instructions that need none: fences and hints change nothing where memory is in order.
+// Handlers that exist once, and instructions that need none: fences and hints change nothing where memory is
+// in order.
 Handler common_handler(const Inst& inst) {
   switch (inst.op) {
     case Op::nop:
@@ -33,12 +34,17 @@ Handler common_handler(const Inst& inst) {
     case Op::applypriority:
     case Op::discard:
     case Op::createpolicy:
-    case Op::bar_warp: return handle_nothing;
+    case Op::bar_warp:
+      return handle_nothing;
     case Op::trap:
-    case Op::brkpt: return handle_trap;
-    case Op::vprintf: return handle_print;
-    case Op::assertfail: return handle_assert;
-    default: return nullptr;
+    case Op::brkpt:
+      return handle_trap;
+    case Op::vprintf:
+      return handle_print;
+    case Op::assertfail:
+      return handle_assert;
+    default:
+      return nullptr;
   }
 }
 
@@ -52,13 +58,16 @@ bool is_memory(Op op) {
     case Op::cp_async:
     case Op::prefetch:
     case Op::prefetchu:
-    case Op::tex: return true;
-    default: return false;
+    case Op::tex:
+      return true;
+    default:
+      return false;
   }
 }
 
 bool is_address(const Inst& inst, unsigned source) {
-  return is_memory(inst.op) && inst.op != Op::tex && (source == 0 || (inst.op == Op::cp_async && source == 1));
+  return is_memory(inst.op) && inst.op != Op::tex &&
+         (source == 0 || (inst.op == Op::cp_async && source == 1));
 }
 
 bool reads_clock(const Inst& inst) {
@@ -73,12 +82,16 @@ bool predicate_position(const Inst& inst, unsigned i) {
   switch (inst.op) {
     case Op::setp:
     case Op::testp:
-    case Op::isspacep: return true;
-    case Op::vote: return inst.mods.vote != ptx::VoteMode::ballot;
+    case Op::isspacep:
+      return true;
+    case Op::vote:
+      return inst.mods.vote != ptx::VoteMode::ballot;
     case Op::shfl:
     case Op::match:
-    case Op::elect: return i == 1;
-    default: return inst.type == ptx::Type::pred;
+    case Op::elect:
+      return i == 1;
+    default:
+      return inst.type == ptx::Type::pred;
   }
 }
 
@@ -104,7 +117,8 @@ class Binder {
     const std::size_t lists_at = rows_.size();
     out.constants = AlignedBytes(lists_at + lists_.size() * sizeof(RowRef));
     std::memcpy(out.constants.data(), rows_.data(), rows_.size());
-    if (!lists_.empty()) std::memcpy(out.constants.data() + lists_at, lists_.data(), lists_.size() * sizeof(RowRef));
+    if (!lists_.empty())
+      std::memcpy(out.constants.data() + lists_at, lists_.data(), lists_.size() * sizeof(RowRef));
     for (XInst& x : out.code) {
       if (x.list != 0) x.list = static_cast<std::uint32_t>(lists_at + (x.list - 1) * sizeof(RowRef));
     }
@@ -113,23 +127,28 @@ class Binder {
 
  private:
   RowRef constant_row(std::uint32_t index, bool wide) {
-    const auto [it, fresh] = constant_rows_.try_emplace({index, wide}, static_cast<RowRef>(rows_.size()) | constant_base);
+    const auto [it, fresh] =
+        constant_rows_.try_emplace({index, wide}, static_cast<RowRef>(rows_.size()) | constant_base);
     if (!fresh) return it->second;
     const std::uint64_t value = constant_value(module_, function_.constants.at(index));
     const std::size_t width = wide ? 8 : 4, at = rows_.size();
     rows_.resize(at + width * warp_size);
-    for (unsigned lane = 0; lane < warp_size; ++lane) std::memcpy(rows_.data() + at + lane * width, &value, width);
+    for (unsigned lane = 0; lane < warp_size; ++lane)
+      std::memcpy(rows_.data() + at + lane * width, &value, width);
     return it->second;
   }
 
   RowRef row(const Operand& operand, bool wide) {
     switch (operand.kind) {
-      case OperandKind::reg: return operand.index * row_bytes;
-      case OperandKind::imm: return constant_row(operand.index, wide);
+      case OperandKind::reg:
+        return operand.index * row_bytes;
+      case OperandKind::imm:
+        return constant_row(operand.index, wide);
       case OperandKind::special: {
         return module_.special_row(static_cast<Special>(operand.index), wide) | special_base;
       }
-      default: return special_base;  // scratch
+      default:
+        return special_base;  // scratch
     }
   }
   RowRef row(const Operand& operand) { return row(operand, operand.bytes == 8); }
@@ -149,13 +168,20 @@ class Binder {
 
   std::uint16_t kind_of(const Inst& inst) const {
     switch (inst.op) {
-      case Op::bra: return kind_branch;
-      case Op::brx: return kind_branch_table;
-      case Op::call: return kind_call;
-      case Op::ret: return function_.is_entry ? kind_exit : kind_return;
-      case Op::exit: return kind_exit;
-      case Op::bar: return kind_barrier;
-      default: break;
+      case Op::bra:
+        return kind_branch;
+      case Op::brx:
+        return kind_branch_table;
+      case Op::call:
+        return kind_call;
+      case Op::ret:
+        return function_.is_entry ? kind_exit : kind_return;
+      case Op::exit:
+        return kind_exit;
+      case Op::bar:
+        return kind_barrier;
+      default:
+        break;
     }
     if (is_memory(inst.op)) return kind_memory;
     return reads_clock(inst) ? kind_timed : kind_plain;
@@ -178,7 +204,8 @@ class Binder {
       x.fn = common_handler(inst);
       if (x.fn == nullptr) x.fn = select_handler(module_.isa, inst);
       if (x.fn == nullptr) {
-        problems.push_back(diagnose(*module_.module, inst, fmt::format("{} in this form is not supported", ptx::name_of(inst.op))));
+        problems.push_back(diagnose(*module_.module, inst,
+                                    fmt::format("{} in this form is not supported", ptx::name_of(inst.op))));
       }
     }
     return x;
@@ -203,8 +230,10 @@ class Binder {
     unsigned rows = 0, preds = 0;
     for (unsigned i = 0; i < inst.src_count; ++i) {
       const Operand& o = inst.src[i];
-      const bool immediate_predicate = o.kind == OperandKind::imm && inst.type == ptx::Type::pred && inst.op != Op::bar &&
-                                       inst.op != Op::vote;  // their immediates are barriers, counts, masks
+      // Immediates of barriers and votes are numbers, counts, masks.
+      const bool numbers = inst.op == Op::bar || inst.op == Op::vote;
+      const bool immediate_predicate =
+          o.kind == OperandKind::imm && inst.type == ptx::Type::pred && !numbers;
       if (o.kind == OperandKind::pred || immediate_predicate) {
         if (preds < 2) x.psrc[preds++] = predicate(o);
       } else if (rows < 4) {
@@ -235,7 +264,8 @@ class Binder {
 
   void bind_list(const Inst& inst, XInst& x) {
     const bool values = inst.op == Op::ld || inst.op == Op::ldu || inst.op == Op::st;
-    const bool needed = values ? inst.mods.vector > 1 || inst.type == ptx::Type::b128 : inst.dst_count > 2 || inst.src_count > 4;
+    const bool needed = values ? inst.mods.vector > 1 || inst.type == ptx::Type::b128
+                               : inst.dst_count > 2 || inst.src_count > 4;
     if (!needed) return;
     x.list = static_cast<std::uint32_t>(lists_.size()) + 1;  // made an offset when all rows are known
     for (unsigned i = 0; i < inst.dst_count; ++i) {
@@ -294,15 +324,19 @@ class Binder {
 
 }  // namespace
 
-BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function, std::vector<Diagnostic>& problems) {
+BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function,
+                            std::vector<Diagnostic>& problems) {
   return Binder(module, function).bind(problems);
 }
 
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant) {
   switch (constant.kind) {
-    case ptx::Constant::Kind::value: return constant.value;
-    case ptx::Constant::Kind::global_symbol: return module.addresses.at(constant.symbol) + constant.value;
-    case ptx::Constant::Kind::function: return ptx::function_handles + 16ull * constant.symbol;
+    case ptx::Constant::Kind::value:
+      return constant.value;
+    case ptx::Constant::Kind::global_symbol:
+      return module.addresses.at(constant.symbol) + constant.value;
+    case ptx::Constant::Kind::function:
+      return ptx::function_handles + 16ull * constant.symbol;
   }
   return 0;
 }

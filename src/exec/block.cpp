@@ -10,11 +10,15 @@ namespace {
 
 std::uint16_t access_bytes(const Block::Impl& block, const ptx::Inst& inst) {
   switch (inst.op) {
-    case ptx::Op::cp_async: return inst.mods.copy_bytes;
-    case ptx::Op::tex: return block.texel_bytes;
+    case ptx::Op::cp_async:
+      return inst.mods.copy_bytes;
+    case ptx::Op::tex:
+      return block.texel_bytes;
     case ptx::Op::prefetch:
-    case ptx::Op::prefetchu: return 1;
-    default: return static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
+    case ptx::Op::prefetchu:
+      return 1;
+    default:
+      return static_cast<std::uint16_t>(ptx::size_of(inst.type) * inst.mods.vector);
   }
 }
 
@@ -107,7 +111,9 @@ void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned firs
   }
 }
 
-Block::Block(const Launch& launch) : impl_(std::make_unique<Impl>(launch.impl())) { impl_->reset(0, 0, 0); }
+Block::Block(const Launch& launch) : impl_(std::make_unique<Impl>(launch.impl())) {
+  impl_->reset(0, 0, 0);
+}
 Block::~Block() = default;
 Block::Block(Block&&) noexcept = default;
 Block& Block::operator=(Block&&) noexcept = default;
@@ -117,9 +123,15 @@ void Block::reset(std::uint64_t block_index, unsigned sm, unsigned first_warp_sl
   impl_->reset(block_index, sm, first_warp_slot);
 }
 
-std::uint64_t Block::index() const { return impl_->index; }
-unsigned Block::warp_count() const { return static_cast<unsigned>(impl_->warps.size()); }
-WarpStatus Block::status(unsigned warp) const { return impl_->warps[warp].status; }
+std::uint64_t Block::index() const {
+  return impl_->index;
+}
+unsigned Block::warp_count() const {
+  return static_cast<unsigned>(impl_->warps.size());
+}
+WarpStatus Block::status(unsigned warp) const {
+  return impl_->warps[warp].status;
+}
 
 bool Block::finished() const {
   const auto n = impl_->warps.size();
@@ -131,7 +143,9 @@ const ptx::Inst* Block::peek(unsigned warp) const {
   return w.status == WarpStatus::exited ? nullptr : w.code[w.pc].inst;
 }
 
-std::uint32_t Block::peek_pc(unsigned warp) const { return impl_->warps[warp].pc; }
+std::uint32_t Block::peek_pc(unsigned warp) const {
+  return impl_->warps[warp].pc;
+}
 
 const ptx::Function* Block::peek_function(unsigned warp) const {
   Warp& w = impl_->warps[warp];

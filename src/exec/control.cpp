@@ -1,6 +1,8 @@
-// Execution of one instruction and control flow: a stack of lane masks that reconverge at immediate post-dominators.
+// Execution of one instruction and control flow: a stack of lane masks that reconverge at immediate
+// post-dominators.
 //
-// Of a divergent branch the fall-through side runs first. A side that returns or exits leaves every entry it was in.
+// Of a divergent branch the fall-through side runs first. A side that returns or exits leaves every entry it
+// was in.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -10,7 +12,9 @@
 namespace simtlab::exec {
 namespace {
 
-unsigned count(std::uint32_t mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+unsigned count(std::uint32_t mask) {
+  return static_cast<unsigned>(__builtin_popcount(mask));
+}
 
 void set_active(Warp& w, std::uint32_t mask) {
   w.active = mask;
@@ -18,7 +22,9 @@ void set_active(Warp& w, std::uint32_t mask) {
   if (w.ctx.mask != mask) set_mask(w.ctx, mask);
 }
 
-const ptx::Function& function_of(const Block::Impl& b, const Frame& f) { return *b.module->functions[f.function].function; }
+const ptx::Function& function_of(const Block::Impl& b, const Frame& f) {
+  return *b.module->functions[f.function].function;
+}
 
 void push_top(Block::Impl& b, Warp& w, const XInst& x) {
   if (w.depth + 1 >= b.launch->stack_entries) {
@@ -110,7 +116,8 @@ std::byte* lane_value(WarpCtx& ctx, const BoundArg& a, unsigned lane) {
   return ctx.row(a.row) + lane * (a.register_bytes >= 8 ? 8u : 4u);
 }
 
-void copy_args(Block::Impl& b, Warp& w, const std::vector<BoundArg>& args, std::uint32_t callee_frame, std::uint32_t lanes) {
+void copy_args(Block::Impl& b, Warp& w, const std::vector<BoundArg>& args, std::uint32_t callee_frame,
+               std::uint32_t lanes) {
   for (const BoundArg& a : args) {
     for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -128,7 +135,8 @@ void copy_args(Block::Impl& b, Warp& w, const std::vector<BoundArg>& args, std::
   }
 }
 
-void copy_returns(Block::Impl& b, Warp& w, const std::vector<BoundArg>& returns, std::uint32_t callee_frame, std::uint32_t lanes) {
+void copy_returns(Block::Impl& b, Warp& w, const std::vector<BoundArg>& returns, std::uint32_t callee_frame,
+                  std::uint32_t lanes) {
   for (const BoundArg& a : returns) {
     for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(m));
@@ -165,7 +173,8 @@ std::uint64_t function_pointer(const WarpCtx& ctx, const BoundCall& call, unsign
 }
 
 // Function that a lane's pointer names; must be one of the call's candidates.
-std::uint32_t resolve_pointer(const Block::Impl& b, const Warp& w, const XInst& x, const BoundCall& call, unsigned lane) {
+std::uint32_t resolve_pointer(const Block::Impl& b, const Warp& w, const XInst& x, const BoundCall& call,
+                              unsigned lane) {
   const std::uint64_t pointer = function_pointer(w.ctx, call, lane);
   // A 32-bit function pointer holds the low half of the handle.
   const std::uint64_t handle = call.pointer_bytes == 8 ? pointer - ptx::function_handles : pointer;
@@ -173,8 +182,8 @@ std::uint32_t resolve_pointer(const Block::Impl& b, const Warp& w, const XInst& 
     if (handle == 16ull * candidate) return candidate;
   }
   raise(b, *x.inst, Fault::Kind::illegal_instruction, "illegal-instruction",
-        fmt::format("indirect call of {:#x}, which is no function of the call's prototype, by {} of {}", pointer,
-                    thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
+        fmt::format("indirect call of {:#x}, which is no function of the call's prototype, by {} of {}",
+                    pointer, thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
 }
 
 [[noreturn]] void too_deep(const Block::Impl& b, const Warp& w, const XInst& x) {
@@ -212,7 +221,8 @@ void start_call(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
   next.pred = caller.pred + from.pred_count + 2;
   next.offset = caller.offset + from.frame_bytes;
   const Launch::Impl& l = *b.launch;
-  if (w.frame_depth + 1 >= l.frames || next.row + to.reg_rows > l.warp_rows || next.pred + to.pred_count + 2 > l.warp_preds ||
+  if (w.frame_depth + 1 >= l.frames || next.row + to.reg_rows > l.warp_rows ||
+      next.pred + to.pred_count + 2 > l.warp_preds ||
       std::uint64_t{next.offset} + to.frame_bytes > l.local_bytes) {
     too_deep(b, w, x);
   }
@@ -309,16 +319,33 @@ std::uint32_t execute(Block::Impl& b, Warp& w, const XInst& x, std::uint64_t now
     return 0;
   }
   switch (kind) {
-    case kind_timed: fill_clock_rows(b, w, now); [[fallthrough]];
+    case kind_timed:
+      fill_clock_rows(b, w, now);
+      [[fallthrough]];
     case kind_plain:
-    case kind_memory: run_handler(w, x, lanes); break;
-    case kind_branch: branch(b, w, x, lanes); break;
-    case kind_branch_table: branch_table(b, w, x, lanes); break;
-    case kind_call: start_call(b, w, x, lanes); break;
-    case kind_return: leave_function(b, w, lanes); break;
-    case kind_exit: exit_lanes(b, w, lanes); break;
-    case kind_barrier: arrive(b, w, x, lanes); break;
-    default: break;
+    case kind_memory:
+      run_handler(w, x, lanes);
+      break;
+    case kind_branch:
+      branch(b, w, x, lanes);
+      break;
+    case kind_branch_table:
+      branch_table(b, w, x, lanes);
+      break;
+    case kind_call:
+      start_call(b, w, x, lanes);
+      break;
+    case kind_return:
+      leave_function(b, w, lanes);
+      break;
+    case kind_exit:
+      exit_lanes(b, w, lanes);
+      break;
+    case kind_barrier:
+      arrive(b, w, x, lanes);
+      break;
+    default:
+      break;
   }
   return lanes;
 }

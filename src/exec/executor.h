@@ -1,9 +1,9 @@
 // The warp-vectorised functional executor.
 //
-// A LoadedModule places a module's variables in a GlobalMemory and binds every instruction to a handler for the
-// host's instruction set. A Launch is one validated kernel launch (immutable). A Block is the state of one
-// resident thread block: registers of its warps, shared and local memory, divergence stacks, barriers. The timing
-// model steps warps one instruction at a time; run_functional runs whole grids at full speed.
+// A LoadedModule places a module's variables in a GlobalMemory and binds every instruction to a handler for
+// the host's instruction set. A Launch is one validated kernel launch (immutable). A Block is the state of
+// one resident thread block: registers of its warps, shared and local memory, divergence stacks, barriers.
+// The timing model steps warps one instruction at a time; run_functional runs whole grids at full speed.
 //
 // What is not modelled: docs/deviations.md (independent thread scheduling, ...).
 #pragma once
@@ -31,12 +31,13 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
-// Texture as the tex instruction sees it; a handle is its index + 1 in the table of the launch (or a .texref's variable).
+// Texture as the tex instruction sees it; a handle is its index + 1 in the table of the launch (or a
+// .texref's variable).
 enum class AddressMode : std::uint8_t { wrap, clamp, mirror, border };
 enum class ChannelKind : std::uint8_t { signed_int, unsigned_int, floating };
 struct Texture {
-  std::uint64_t address = 0;          // device address of the texels
-  std::uint64_t width = 0, height = 1, depth = 1, pitch_bytes = 0;   // in texels; pitch of a row in bytes
+  std::uint64_t address = 0;                                        // device address of the texels
+  std::uint64_t width = 0, height = 1, depth = 1, pitch_bytes = 0;  // in texels; pitch of a row in bytes
   std::uint8_t channels = 1, channel_bits = 32;
   ChannelKind kind = ChannelKind::floating;
   AddressMode address_mode[3] = {AddressMode::clamp, AddressMode::clamp, AddressMode::clamp};
@@ -52,7 +53,7 @@ class LoadedModule {
   LoadedModule& operator=(const LoadedModule&) = delete;
 
   const ptx::Module& module() const;
-  std::uint64_t variable_address(std::uint32_t variable) const;   // device address; 0 for shared
+  std::uint64_t variable_address(std::uint32_t variable) const;  // device address; 0 for shared
   // Binds a .texref variable (by index) to a texture for launches that follow.
   void bind_texture(std::uint32_t variable, const Texture& texture);
 
@@ -66,22 +67,23 @@ class LoadedModule {
 // Everything fixed for one launch.
 struct LaunchParams {
   const LoadedModule* module = nullptr;
-  std::uint32_t function = 0;               // index in Module::functions, an entry
+  std::uint32_t function = 0;  // index in Module::functions, an entry
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::byte> params;        // the parameter block; copied
-  std::uint32_t sm_count = 1;               // %nsmid
-  std::uint32_t max_warps_per_sm = 64;      // %nwarpid
+  std::span<const std::byte> params;    // the parameter block; copied
+  std::uint32_t sm_count = 1;           // %nsmid
+  std::uint32_t max_warps_per_sm = 64;  // %nwarpid
   std::uint64_t grid_id = 0;
-  double clock_hz = 1e9;                    // %globaltimer from %clock64
-  std::uint64_t heap_bytes = 0;             // device malloc is not supported: reserved
-  std::span<const Texture> textures;        // texture objects: handle = index + 1; must outlive the launch
-  std::function<void(std::string_view)> print;   // device printf; called in the order of execution
+  double clock_hz = 1e9;              // %globaltimer from %clock64
+  std::uint64_t heap_bytes = 0;       // device malloc is not supported: reserved
+  std::span<const Texture> textures;  // texture objects: handle = index + 1; must outlive the launch
+  std::function<void(std::string_view)> print;  // device printf; called in the order of execution
 };
 
 class Launch {
  public:
-  // Throws Error(bad_input "launch-...") when the launch is malformed (parameter bytes, zero or enormous dimensions).
+  // Throws Error(bad_input "launch-...") when the launch is malformed (parameter bytes, zero or enormous
+  // dimensions).
   Launch(const LaunchParams& params, GlobalMemory& memory);
   ~Launch();
   Launch(const Launch&) = delete;
@@ -91,8 +93,8 @@ class Launch {
   std::uint64_t block_count() const;
   unsigned threads_per_block() const;
   unsigned warps_per_block() const;
-  std::uint32_t shared_bytes() const;       // static + dynamic
-  std::uint64_t state_bytes_per_block() const;   // host memory of one Block: registers, shared, local
+  std::uint32_t shared_bytes() const;           // static + dynamic
+  std::uint64_t state_bytes_per_block() const;  // host memory of one Block: registers, shared, local
 
   struct Impl;
   const Impl& impl() const { return *impl_; }
@@ -104,27 +106,37 @@ class Launch {
 // What one step did. Pointers stay valid until the next step of the same block.
 struct Step {
   const ptx::Inst* inst = nullptr;
-  std::uint32_t pc = 0;                       // index in the code of `function`
+  std::uint32_t pc = 0;  // index in the code of `function`
   const ptx::Function* function = nullptr;
-  std::uint32_t mask = 0;                     // lanes that executed it: active and guard true
-  std::uint32_t active = 0;                   // lanes active before the guard
-  // Memory instructions (ld, st, atom, red, cp.async, tex, prefetch): one address a lane (valid where mask has the bit).
-  // Shared: offsets in the block's shared memory; local: offsets in the thread's local memory; param/const: as said in
-  // ptx/module.h; generic: already resolved into `space` if all lanes agree, else space = generic and windows are kept.
+  std::uint32_t mask = 0;    // lanes that executed it: active and guard true
+  std::uint32_t active = 0;  // lanes active before the guard
+  // Memory instructions (ld, st, atom, red, cp.async, tex, prefetch): one address a lane (valid where mask
+  // has the bit). Shared: offsets in the block's shared memory; local: offsets in the thread's local memory;
+  // param/const: as said in ptx/module.h; generic: already resolved into `space` if all lanes agree, else
+  // space = generic and windows are kept.
   const std::uint64_t* addresses = nullptr;
   const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side
   ptx::Space space = ptx::Space::generic;
-  std::uint16_t bytes = 0;                    // per lane (whole vector)
+  std::uint16_t bytes = 0;  // per lane (whole vector)
 };
 
 enum class WarpStatus : std::uint8_t { ready, barrier, exited };
 
-// A fault of the simulated program. code() = program_failed; the message names kernel, PTX line (and source line),
-// block, thread, address and nearest allocation, as compute-sanitizer does.
+// A fault of the simulated program. code() = program_failed; the message names kernel, PTX line (and source
+// line), block, thread, address and nearest allocation, as compute-sanitizer does.
 class Fault : public Error {
  public:
-  enum class Kind { illegal_address, misaligned_address, illegal_instruction, trap, assertion, deadlock, stack_overflow };
-  Fault(Kind kind, std::string id, Diagnostic diagnostic) : Error(ExitCode::program_failed, std::move(id), std::move(diagnostic)), kind_(kind) {}
+  enum class Kind {
+    illegal_address,
+    misaligned_address,
+    illegal_instruction,
+    trap,
+    assertion,
+    deadlock,
+    stack_overflow
+  };
+  Fault(Kind kind, std::string id, Diagnostic diagnostic)
+      : Error(ExitCode::program_failed, std::move(id), std::move(diagnostic)), kind_(kind) {}
   Kind kind() const { return kind_; }
 
  private:
@@ -143,15 +155,15 @@ class Block {
   std::uint64_t index() const;
   unsigned warp_count() const;
   WarpStatus status(unsigned warp) const;
-  bool finished() const;                      // all warps exited
+  bool finished() const;  // all warps exited
   // Next instruction of a ready warp without executing it; null if it exited.
   const ptx::Inst* peek(unsigned warp) const;
   std::uint32_t peek_pc(unsigned warp) const;
   const ptx::Function* peek_function(unsigned warp) const;
   std::uint32_t active_mask(unsigned warp) const;
-  // Executes the next instruction of a ready warp. now: SM clock cycles, for %clock. A warp that arrives last at a
-  // barrier releases the others (their status becomes ready). Throws Fault.
-  // A warp whose lanes all exited becomes `exited`; barriers then count only the warps that are left.
+  // Executes the next instruction of a ready warp. now: SM clock cycles, for %clock. A warp that arrives last
+  // at a barrier releases the others (their status becomes ready). Throws Fault. A warp whose lanes all
+  // exited becomes `exited`; barriers then count only the warps that are left.
   const Step& step(unsigned warp, std::uint64_t now);
   // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.
   void check_progress() const;
@@ -166,14 +178,16 @@ class Block {
 struct Record {
   std::uint32_t pc;
   std::uint32_t mask;
-  std::uint32_t address_index;   // index in the batch's address array (in groups of 32), no_pc = not a memory instruction
-  std::uint32_t function;        // index in Module::functions
+  std::uint32_t address_index;  // index in the batch's address array (in groups of 32), no_pc = not a memory
+                                // instruction
+  std::uint32_t function;       // index in Module::functions
 };
 class Consumer {
  public:
   virtual ~Consumer() = default;
   // warp: global warp number (block index * warps per block + warp in block).
-  virtual void consume(std::uint64_t warp, std::span<const Record> records, std::span<const std::uint64_t> addresses) = 0;
+  virtual void consume(std::uint64_t warp, std::span<const Record> records,
+                       std::span<const std::uint64_t> addresses) = 0;
 };
 
 struct FunctionalResult {
@@ -183,9 +197,9 @@ struct FunctionalResult {
 };
 
 struct FunctionalOptions {
-  std::uint64_t max_warp_instructions = 0;     // 0 = unlimited; else Error(failure, "limit-instructions")
+  std::uint64_t max_warp_instructions = 0;  // 0 = unlimited; else Error(failure, "limit-instructions")
   Consumer* consumer = nullptr;
-  const volatile bool* interrupt = nullptr;    // set by a signal handler: stops with Error(interrupted)
+  const volatile bool* interrupt = nullptr;  // set by a signal handler: stops with Error(interrupted)
   std::uint64_t first_block = 0, block_count = ~std::uint64_t{0};
 };
 

@@ -18,13 +18,16 @@ std::string line_text(const ptx::Module& module, std::uint32_t line) {
   return text.substr(from, text.find('\n', from) - from);
 }
 
-std::string tuple(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+std::string tuple(const Dim3& d) {
+  return fmt::format("({},{},{})", d.x, d.y, d.z);
+}
 
 // ", source a.cu:7" if the PTX has .loc.
 std::string source_of(const ptx::Module& module, const ptx::Inst& inst) {
   if (inst.source_line == 0) return {};
   const auto file = module.files.find(inst.file);
-  return file == module.files.end() ? std::string{} : fmt::format(", source {}:{}", file->second, inst.source_line);
+  return file == module.files.end() ? std::string{}
+                                    : fmt::format(", source {}:{}", file->second, inst.source_line);
 }
 
 std::string describe_neighbour(const GlobalMemory& memory, std::uint64_t address, unsigned bytes) {
@@ -39,25 +42,33 @@ std::string describe_neighbour(const GlobalMemory& memory, std::uint64_t address
   } else {
     where = fmt::format("{} of the {} bytes accessed are beyond its end", address + bytes - end, bytes);
   }
-  return fmt::format("the nearest allocation is {} of {} bytes at {:#x} ({})", near->what, near->bytes, near->address, where);
+  return fmt::format("the nearest allocation is {} of {} bytes at {:#x} ({})", near->what, near->bytes,
+                     near->address, where);
 }
 
 std::string describe_window(const MemoryView& view, ptx::Space space) {
   switch (space) {
-    case ptx::Space::shared: return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
-    case ptx::Space::local: return fmt::format("the thread has {} bytes of local memory", view.local_bytes);
-    default: return fmt::format("the parameters are {} bytes", view.param_bytes);
+    case ptx::Space::shared:
+      return fmt::format("the block has {} bytes of shared memory", view.shared_bytes);
+    case ptx::Space::local:
+      return fmt::format("the thread has {} bytes of local memory", view.local_bytes);
+    default:
+      return fmt::format("the parameters are {} bytes", view.param_bytes);
   }
 }
 
 }  // namespace
 
 Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint) {
-  return {std::move(message), {module.name, inst.line, inst.column}, line_text(module, inst.line), std::move(hint)};
+  return {std::move(message),
+          {module.name, inst.line, inst.column},
+          line_text(module, inst.line),
+          std::move(hint)};
 }
 
 std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane) {
-  return fmt::format("thread {} in block {}", tuple(thread_of(*block.launch, warp, lane)), tuple(block.position));
+  return fmt::format("thread {} in block {}", tuple(thread_of(*block.launch, warp, lane)),
+                     tuple(block.position));
 }
 
 std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) {
@@ -66,9 +77,10 @@ std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) {
                      source_of(module, inst));
 }
 
-void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id, std::string message,
-           std::string hint) {
-  throw Fault(kind, std::move(id), diagnose(*block.module->module, inst, std::move(message), std::move(hint)));
+void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
+           std::string message, std::string hint) {
+  throw Fault(kind, std::move(id),
+              diagnose(*block.module->module, inst, std::move(message), std::move(hint)));
 }
 
 void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes) {
@@ -76,9 +88,13 @@ void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, boo
   const MemoryView& view = *ctx.memory;
   const std::uint64_t address = ctx.addresses[lane];
   const bool global = ctx.space == ptx::Space::global || ctx.space == ptx::Space::constant;
-  const char* kind = x.inst->op == ptx::Op::atom || x.inst->op == ptx::Op::red ? "atomic" : writes ? "write" : "read";
-  const std::string who = fmt::format("by {} of {}", thread_name(block, ctx.warp, lane), kernel_name(block, *x.inst));
-  const std::string what = fmt::format("{} {} of {} bytes at address {:#x} {}", ptx::name_of(ctx.space), kind, bytes, address, who);
+  const char* kind = x.inst->op == ptx::Op::atom || x.inst->op == ptx::Op::red ? "atomic"
+                     : writes                                                  ? "write"
+                                                                               : "read";
+  const std::string who =
+      fmt::format("by {} of {}", thread_name(block, ctx.warp, lane), kernel_name(block, *x.inst));
+  const std::string what = fmt::format("{} {} of {} bytes at address {:#x} {}", ptx::name_of(ctx.space), kind,
+                                       bytes, address, who);
   const Allocation* inside = global ? view.global->find(address, bytes) : nullptr;
   if (inside != nullptr && writes && inside->read_only) {
     raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
@@ -93,8 +109,9 @@ void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, boo
           fmt::format("Misaligned {}: the address is not a multiple of {}", what, bytes));
   }
   raise(block, *x.inst, Fault::Kind::illegal_address, "illegal-address",
-        fmt::format("Invalid {}: {}", what,
-                    global ? describe_neighbour(*view.global, address, bytes) : describe_window(view, ctx.space)));
+        fmt::format(
+            "Invalid {}: {}", what,
+            global ? describe_neighbour(*view.global, address, bytes) : describe_window(view, ctx.space)));
 }
 
 void handle_trap(WarpCtx& ctx, const XInst& x) {

@@ -1,5 +1,5 @@
-// run_functional: whole grids at full speed. The loop calls handlers directly; guards, joins and control flow that diverges
-// take the general path. What was executed is streamed in batches that stay in the cache.
+// run_functional: whole grids at full speed. The loop calls handlers directly; guards, joins and control flow
+// that diverges take the general path. What was executed is streamed in batches that stay in the cache.
 #include <algorithm>
 #include <memory>
 
@@ -71,7 +71,8 @@ class Runner {
 
   [[noreturn]] void over_limit() const {
     throw Error(ExitCode::failure, "limit-instructions",
-                "stopped after " + std::to_string(options_.max_warp_instructions) + " warp instructions, the limit given",
+                "stopped after " + std::to_string(options_.max_warp_instructions) +
+                    " warp instructions, the limit given",
                 "raise the limit if the program is expected to run longer");
   }
 
@@ -110,7 +111,8 @@ class Runner {
         settle(w);
         x = &w.code[w.pc];
         const std::uint32_t at = w.pc;
-        const std::uint32_t lanes = execute(block_, w, *x, result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
+        const std::uint32_t lanes = execute(
+            block_, w, *x, result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
         threads += static_cast<unsigned>(__builtin_popcount(lanes));
         if constexpr (recording) {
           const bool memory = (x->kind & kind_mask) == kind_memory && lanes != 0;
@@ -140,8 +142,9 @@ class Runner {
     result_.thread_instructions += threads;
     if constexpr (recording) {
       w.ctx.addresses = block_.addresses;
-      options_.consumer->consume(block_.index * launch_.warps + w.ctx.warp, {batch_->records, count},
-                                 {batch_->addresses, static_cast<std::size_t>(addresses - batch_->addresses)});
+      options_.consumer->consume(
+          block_.index * launch_.warps + w.ctx.warp, {batch_->records, count},
+          {batch_->addresses, static_cast<std::size_t>(addresses - batch_->addresses)});
     }
   }
 

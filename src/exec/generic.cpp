@@ -10,14 +10,16 @@ void MemoryView::forget_bounds() {
   for (unsigned i = 0; i < bounds_slots; ++i) read[i] = write[i] = Bounds{1, 0};
 }
 
-bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes, Bounds& bounds) {
+bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes,
+                 Bounds& bounds) {
   const Allocation* found = memory.global->find(address, bytes);
   if (found == nullptr || (writes && found->read_only)) return false;
   bounds = {found->address, found->address + found->bytes};
   return true;
 }
 
-bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out, std::size_t bytes) {
+bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out,
+                  std::size_t bytes) {
   const MemoryView& view = *ctx.memory;
   const std::uint64_t offset = address % ptx::window_bytes;
   const auto within = [&](const std::byte* base, std::uint64_t limit) {
@@ -26,14 +28,19 @@ bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std:
     return true;
   };
   switch (address / ptx::window_bytes) {
-    case ptx::shared_window / ptx::window_bytes: return within(view.shared, view.shared_bytes);
-    case ptx::local_window / ptx::window_bytes: return within(ctx.local + lane * view.local_stride, view.local_bytes);
-    case ptx::param_window / ptx::window_bytes: return within(view.param, view.param_bytes);
-    default: return view.global->read(address, {out, bytes});
+    case ptx::shared_window / ptx::window_bytes:
+      return within(view.shared, view.shared_bytes);
+    case ptx::local_window / ptx::window_bytes:
+      return within(ctx.local + lane * view.local_stride, view.local_bytes);
+    case ptx::param_window / ptx::window_bytes:
+      return within(view.param, view.param_bytes);
+    default:
+      return view.global->read(address, {out, bytes});
   }
 }
 
-std::optional<std::string> read_string(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::size_t limit) {
+std::optional<std::string> read_string(const WarpCtx& ctx, unsigned lane, std::uint64_t address,
+                                       std::size_t limit) {
   std::string text;
   for (std::byte c{}; text.size() < limit; text.push_back(static_cast<char>(c))) {
     if (!read_generic(ctx, lane, address + text.size(), &c, 1)) return std::nullopt;

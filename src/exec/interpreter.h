@@ -1,4 +1,5 @@
-// How the interpreter treats an instruction: XInst::kind. Zero is the fast case: call the handler, go to the next one.
+// How the interpreter treats an instruction: XInst::kind. Zero is the fast case: call the handler, go to the
+// next one.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@ namespace simtlab::exec {
 
 enum Kind : std::uint16_t {
   kind_plain = 0,
-  kind_memory,    // handler that reports addresses
-  kind_timed,     // reads %clock or %globaltimer: the interpreter fills their rows first
+  kind_memory,  // handler that reports addresses
+  kind_timed,   // reads %clock or %globaltimer: the interpreter fills their rows first
   kind_branch,
   kind_branch_table,
   kind_call,

@@ -12,34 +12,48 @@ namespace {
 
 constexpr unsigned max_threads = 1024;
 constexpr std::uint32_t max_grid_x = 0x7fffffff, max_grid_yz = 65535, max_block_z = 64;
-constexpr std::uint64_t max_local_bytes = 512 * 1024;           // a thread; CUDA's limit
-constexpr std::uint64_t max_shared_bytes = 16ull << 20;         // far above any device; the gpu layer knows the device's limit
-constexpr std::uint64_t max_state_bytes = 2ull << 30;           // registers and local memory of a block, on the host
+constexpr std::uint64_t max_local_bytes = 512 * 1024;  // a thread; CUDA's limit
+constexpr std::uint64_t max_shared_bytes =
+    16ull << 20;  // far above any device; the gpu layer knows the device's limit
+constexpr std::uint64_t max_state_bytes = 2ull << 30;  // registers and local memory of a block, on the host
 
-[[noreturn]] void refuse(const std::string& id, const ptx::Function& f, const std::string& what, std::string hint = {}) {
-  throw Error(ExitCode::bad_input, "launch-" + id, fmt::format("launch of kernel {}: {}", f.name, what), std::move(hint));
+[[noreturn]] void refuse(const std::string& id, const ptx::Function& f, const std::string& what,
+                         std::string hint = {}) {
+  throw Error(ExitCode::bad_input, "launch-" + id, fmt::format("launch of kernel {}: {}", f.name, what),
+              std::move(hint));
 }
 
-std::string text_of(const Dim3& d) { return fmt::format("{}x{}x{}", d.x, d.y, d.z); }
+std::string text_of(const Dim3& d) {
+  return fmt::format("{}x{}x{}", d.x, d.y, d.z);
+}
 
 void check_dimensions(const LaunchParams& p, const ptx::Function& f) {
   const Dim3 &g = p.grid, &b = p.block;
   if (g.x == 0 || g.y == 0 || g.z == 0) refuse("grid", f, fmt::format("grid {} has no blocks", text_of(g)));
   if (g.x > max_grid_x || g.y > max_grid_yz || g.z > max_grid_yz) {
-    refuse("grid", f, fmt::format("grid {} exceeds {}x{}x{}", text_of(g), max_grid_x, max_grid_yz, max_grid_yz));
+    refuse("grid", f,
+           fmt::format("grid {} exceeds {}x{}x{}", text_of(g), max_grid_x, max_grid_yz, max_grid_yz));
   }
-  if (b.x == 0 || b.y == 0 || b.z == 0) refuse("block", f, fmt::format("block {} has no threads", text_of(b)));
+  if (b.x == 0 || b.y == 0 || b.z == 0)
+    refuse("block", f, fmt::format("block {} has no threads", text_of(b)));
   if (b.x > max_threads || b.y > max_threads || b.z > max_block_z || b.count() > max_threads) {
-    refuse("block", f, fmt::format("block {} exceeds {} threads or {}x{}x{}", text_of(b), max_threads, max_threads, max_threads, max_block_z));
+    refuse("block", f,
+           fmt::format("block {} exceeds {} threads or {}x{}x{}", text_of(b), max_threads, max_threads,
+                       max_threads, max_block_z));
   }
   const Dim3 required{f.req_ntid[0], f.req_ntid[1], f.req_ntid[2]};
   const Dim3 wanted{std::max(required.x, 1u), std::max(required.y, 1u), std::max(required.z, 1u)};
   if (required.x != 0 && !(b == wanted)) {
-    refuse("block", f, fmt::format("block {} is not {}, which the kernel requires (.reqntid)", text_of(b), text_of(wanted)));
+    refuse(
+        "block", f,
+        fmt::format("block {} is not {}, which the kernel requires (.reqntid)", text_of(b), text_of(wanted)));
   }
-  const std::uint64_t most = Dim3{f.max_ntid[0], std::max(f.max_ntid[1], 1u), std::max(f.max_ntid[2], 1u)}.count();
+  const std::uint64_t most =
+      Dim3{f.max_ntid[0], std::max(f.max_ntid[1], 1u), std::max(f.max_ntid[2], 1u)}.count();
   if (f.max_ntid[0] != 0 && b.count() > most) {
-    refuse("block", f, fmt::format("block {} has more than the {} threads that the kernel allows (.maxntid)", text_of(b), most));
+    refuse("block", f,
+           fmt::format("block {} has more than the {} threads that the kernel allows (.maxntid)", text_of(b),
+                       most));
   }
 }
 
@@ -51,13 +65,16 @@ void size_state(Launch::Impl& l, const ptx::Function& f) {
   // Masks shrink from entry to entry: at most 32 joins and 32 waiting sides, and one entry a call.
   l.stack_entries = 4 * warp_size + 2 * l.frames;
   if (l.local_bytes > max_local_bytes) {
-    refuse("local-memory", f, fmt::format("it needs {} bytes of local memory a thread; the limit is {}", l.local_bytes, max_local_bytes));
+    refuse("local-memory", f,
+           fmt::format("it needs {} bytes of local memory a thread; the limit is {}", l.local_bytes,
+                       max_local_bytes));
   }
 }
 
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {
-  return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.module->special_bytes + l.local_bytes * warp_size +
-         sizeof(Warp) + l.stack_entries * sizeof(StackEntry) + l.frames * sizeof(Frame);
+  return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.module->special_bytes +
+         l.local_bytes * warp_size + sizeof(Warp) + l.stack_entries * sizeof(StackEntry) +
+         l.frames * sizeof(Frame);
 }
 
 }  // namespace
@@ -74,32 +91,47 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
   const ptx::Function& f = *l.entry->function;
   if (!f.is_entry) refuse("entry", f, "it is a device function, not a kernel (.entry)");
   if (params.params.size() != f.param_bytes) {
-    refuse("parameters", f, fmt::format("{} bytes of parameters given, {} expected", params.params.size(), f.param_bytes));
+    refuse("parameters", f,
+           fmt::format("{} bytes of parameters given, {} expected", params.params.size(), f.param_bytes));
   }
   check_dimensions(params, f);
   const std::uint64_t shared = std::uint64_t{f.shared_bytes} + params.dynamic_shared_bytes;
-  if (shared > max_shared_bytes) refuse("shared", f, fmt::format("{} bytes of shared memory a block", shared));
+  if (shared > max_shared_bytes)
+    refuse("shared", f, fmt::format("{} bytes of shared memory a block", shared));
   l.shared_bytes = static_cast<std::uint32_t>(shared);
   l.threads = static_cast<unsigned>(params.block.count());
   l.warps = (l.threads + warp_size - 1) / warp_size;
   size_state(l, f);
   if (warp_state_bytes(l) * l.warps > max_state_bytes) {
-    refuse("state", f, fmt::format("registers and local memory of a block take {} bytes of host memory", warp_state_bytes(l) * l.warps),
+    refuse("state", f,
+           fmt::format("registers and local memory of a block take {} bytes of host memory",
+                       warp_state_bytes(l) * l.warps),
            "launch smaller blocks");
   }
   l.parameter_bytes = params.params.size();
   l.parameter_block = AlignedBytes(params.params.size());
-  if (!params.params.empty()) std::memcpy(l.parameter_block.data(), params.params.data(), params.params.size());
+  if (!params.params.empty())
+    std::memcpy(l.parameter_block.data(), params.params.data(), params.params.size());
   l.params.params = {l.parameter_block.data(), params.params.size()};
   if (!(l.params.clock_hz > 0)) l.params.clock_hz = 1e9;
 }
 
 Launch::~Launch() = default;
-const ptx::Function& Launch::function() const { return *impl_->entry->function; }
-std::uint64_t Launch::block_count() const { return impl_->params.grid.count(); }
-unsigned Launch::threads_per_block() const { return impl_->threads; }
-unsigned Launch::warps_per_block() const { return impl_->warps; }
-std::uint32_t Launch::shared_bytes() const { return impl_->shared_bytes; }
+const ptx::Function& Launch::function() const {
+  return *impl_->entry->function;
+}
+std::uint64_t Launch::block_count() const {
+  return impl_->params.grid.count();
+}
+unsigned Launch::threads_per_block() const {
+  return impl_->threads;
+}
+unsigned Launch::warps_per_block() const {
+  return impl_->warps;
+}
+std::uint32_t Launch::shared_bytes() const {
+  return impl_->shared_bytes;
+}
 std::uint64_t Launch::state_bytes_per_block() const {
   return sizeof(Block::Impl) + impl_->shared_bytes + impl_->warps * warp_state_bytes(*impl_);
 }

@@ -14,7 +14,8 @@ const char* noun_of(const ptx::Variable& v) {
   return v.space == ptx::Space::constant ? "constant" : v.managed ? "managed variable" : "global variable";
 }
 
-std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint32_t index, GlobalMemory& memory) {
+std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint32_t index,
+                    GlobalMemory& memory) {
   if (v.reference != ptx::Type::none) return texref_handles + index;
   if (v.space == ptx::Space::shared) return 0;
   if (v.external) {
@@ -22,20 +23,24 @@ std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint
                 fmt::format("{}: variable '{}' is external and no module defines it", module.name, v.name),
                 "compile the program as one translation unit or define the variable");
   }
-  const auto address = memory.allocate(v.bytes, fmt::format("{} '{}'", noun_of(v), v.name), std::max<std::uint64_t>(v.align, 1));
+  const auto address = memory.allocate(v.bytes, fmt::format("{} '{}'", noun_of(v), v.name),
+                                       std::max<std::uint64_t>(v.align, 1));
   if (!address) {
     throw Error(ExitCode::failure, "memory-exhausted",
-                fmt::format("{}: variable '{}' of {} bytes does not fit into device memory", module.name, v.name, v.bytes));
+                fmt::format("{}: variable '{}' of {} bytes does not fit into device memory", module.name,
+                            v.name, v.bytes));
   }
   return *address;
 }
 
 void initialise(const LoadedModule::Impl& module, const ptx::Variable& v, std::uint64_t address) {
   if (!v.initial.empty()) {
-    SIMTLAB_ASSERT(module.memory->write(address, v.initial), "an initial value is not longer than its variable");
+    SIMTLAB_ASSERT(module.memory->write(address, v.initial),
+                   "an initial value is not longer than its variable");
   }
   for (const ptx::Variable::Reloc& r : v.relocs) {
-    std::uint64_t value = r.is_function ? ptx::function_handles + 16ull * r.symbol : module.addresses.at(r.symbol);
+    std::uint64_t value =
+        r.is_function ? ptx::function_handles + 16ull * r.symbol : module.addresses.at(r.symbol);
     const ptx::Variable* target = r.is_function ? nullptr : &module.module->variables.at(r.symbol);
     if (target != nullptr && target->space == ptx::Space::shared) {
       value = target->shared_offset + (r.generic ? ptx::shared_window : 0);
@@ -44,7 +49,8 @@ void initialise(const LoadedModule::Impl& module, const ptx::Variable& v, std::u
     SIMTLAB_ASSERT(r.bytes <= 8, "a relocation is at most 8 bytes");
     std::byte raw[8];
     std::memcpy(raw, &value, sizeof raw);
-    SIMTLAB_ASSERT(module.memory->write(address + r.offset, {raw, r.bytes}), "a relocation lies inside its variable");
+    SIMTLAB_ASSERT(module.memory->write(address + r.offset, {raw, r.bytes}),
+                   "a relocation lies inside its variable");
   }
 }
 
@@ -83,7 +89,8 @@ std::uint32_t LoadedModule::Impl::special_row(ptx::Special special, bool wide) {
   return specials.back().offset;
 }
 
-LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory) : impl_(std::make_unique<Impl>()) {
+LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemory& memory)
+    : impl_(std::make_unique<Impl>()) {
   impl_->module = std::move(module);
   impl_->memory = &memory;
   impl_->isa = choose_isa();
@@ -96,9 +103,13 @@ LoadedModule::LoadedModule(std::shared_ptr<const ptx::Module> module, GlobalMemo
   }
 }
 
-LoadedModule::~LoadedModule() { release_variables(*impl_); }
+LoadedModule::~LoadedModule() {
+  release_variables(*impl_);
+}
 
-const ptx::Module& LoadedModule::module() const { return *impl_->module; }
+const ptx::Module& LoadedModule::module() const {
+  return *impl_->module;
+}
 
 std::uint64_t LoadedModule::variable_address(std::uint32_t variable) const {
   SIMTLAB_ASSERT(variable < impl_->addresses.size(), "the variable is one of the module");
@@ -106,7 +117,8 @@ std::uint64_t LoadedModule::variable_address(std::uint32_t variable) const {
 }
 
 void LoadedModule::bind_texture(std::uint32_t variable, const Texture& texture) {
-  SIMTLAB_ASSERT(variable < impl_->bound_textures.size(), "the texture reference is a variable of the module");
+  SIMTLAB_ASSERT(variable < impl_->bound_textures.size(),
+                 "the texture reference is a variable of the module");
   impl_->bound_textures[variable] = texture;
 }
 

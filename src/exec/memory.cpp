@@ -25,18 +25,22 @@ std::uint64_t page_bytes() {
   static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
 
 }  // namespace
 
 struct GlobalMemory::Map {
-  std::map<std::uint64_t, Allocation> allocations;      // by address
-  std::map<std::uint64_t, std::uint64_t> free;          // address -> bytes; never adjacent
-  std::uint64_t reserved = 0;                           // of the mapping
+  std::map<std::uint64_t, Allocation> allocations;  // by address
+  std::map<std::uint64_t, std::uint64_t> free;      // address -> bytes; never adjacent
+  std::uint64_t reserved = 0;                       // of the mapping
 };
 
 GlobalMemory::GlobalMemory(std::uint64_t capacity, std::uint64_t commit_limit)
-    : first_(first_address), capacity_(capacity), commit_limit_(commit_limit == 0 ? capacity : commit_limit),
+    : first_(first_address),
+      capacity_(capacity),
+      commit_limit_(commit_limit == 0 ? capacity : commit_limit),
       map_(std::make_unique<Map>()) {
   if (capacity == 0 || capacity > max_capacity) {
     throw Error(ExitCode::bad_input, "memory-capacity",
@@ -45,14 +49,15 @@ GlobalMemory::GlobalMemory(std::uint64_t capacity, std::uint64_t commit_limit)
   // Gaps and rounding are beyond the capacity, so that one allocation of the whole capacity works.
   map_->reserved = round_up(capacity + (1ull << 20) + capacity / 64, page_bytes());
   void* wanted = reinterpret_cast<void*>(first_);
-  void* got = mmap(wanted, map_->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* got = mmap(wanted, map_->reserved, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) {
     got = mmap(nullptr, map_->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
   if (got == MAP_FAILED) {
     throw Error(ExitCode::failure, "memory-reserve",
-                "cannot reserve " + std::to_string(map_->reserved) + " bytes of address space for device memory: " +
-                    std::strerror(errno),
+                "cannot reserve " + std::to_string(map_->reserved) +
+                    " bytes of address space for device memory: " + std::strerror(errno),
                 "raise the limit of virtual memory (ulimit -v) or choose a GPU with less memory");
   }
   base_ = static_cast<std::byte*>(got);
@@ -80,10 +85,12 @@ std::uint64_t GlobalMemory::take(std::uint64_t bytes, std::uint64_t align) {
   return 0;
 }
 
-std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::string what, std::uint64_t align) {
+std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::string what,
+                                                    std::uint64_t align) {
   SIMTLAB_ASSERT(align != 0 && (align & (align - 1)) == 0, "alignment of an allocation is a power of two");
   align = std::max(align, min_align);
-  if (bytes > capacity_ - used_ || bytes > commit_limit_ - std::min(commit_limit_, used_) || align > capacity_) {
+  if (bytes > capacity_ - used_ || bytes > commit_limit_ - std::min(commit_limit_, used_) ||
+      align > capacity_) {
     return std::nullopt;
   }
   const std::uint64_t taken = round_up(bytes, min_align) + gap;
@@ -103,7 +110,8 @@ std::optional<std::uint64_t> GlobalMemory::allocate(std::uint64_t bytes, std::st
 
 void GlobalMemory::give_back(std::uint64_t address, std::uint64_t bytes) {
   auto hole = map_->free.emplace(address, bytes).first;
-  if (const auto next = std::next(hole); next != map_->free.end() && hole->first + hole->second == next->first) {
+  if (const auto next = std::next(hole);
+      next != map_->free.end() && hole->first + hole->second == next->first) {
     hole->second += next->second;
     map_->free.erase(next);
   }

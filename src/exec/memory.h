@@ -1,7 +1,8 @@
 // The simulated GPU's global memory: one flat reserved range, committed page by page as it is touched,
 // with bounds by allocation. Device addresses equal host addresses of the range when the host grants the
 // preferred place (the normal case), so that managed memory needs no copies; device addresses are the same in
-// every run in any case. Between two allocations there is always a gap, so that running over the end of one is noticed.
+// every run in any case. Between two allocations there is always a gap, so that running over the end of one
+// is noticed.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@ namespace simtlab::exec {
 struct Allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::string what;          // "cudaMalloc", "global variable 'lut'", ...
-  bool read_only = false;    // constants
+  std::string what;        // "cudaMalloc", "global variable 'lut'", ...
+  bool read_only = false;  // constants
 };
 
 class GlobalMemory {
@@ -29,18 +30,19 @@ class GlobalMemory {
   GlobalMemory(const GlobalMemory&) = delete;
   GlobalMemory& operator=(const GlobalMemory&) = delete;
 
-  // Lowest fit, 256-byte aligned (or more), zero-filled, deterministic. nullopt: does not fit. Of 0 bytes: an address without
-  // memory.
+  // Lowest fit, 256-byte aligned (or more), zero-filled, deterministic. nullopt: does not fit. Of 0 bytes: an
+  // address without memory.
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what, std::uint64_t align = 256);
-  bool release(std::uint64_t address);   // false: not the start of an allocation
-  const Allocation* find(std::uint64_t address, std::uint64_t bytes = 1) const;   // the allocation that holds all of it
-  const Allocation* nearest(std::uint64_t address) const;                          // for messages; null if none
+  bool release(std::uint64_t address);  // false: not the start of an allocation
+  const Allocation* find(std::uint64_t address,
+                         std::uint64_t bytes = 1) const;   // the allocation that holds all of it
+  const Allocation* nearest(std::uint64_t address) const;  // for messages; null if none
   void set_read_only(std::uint64_t address, bool read_only);
 
   // Host pointer of a device address that find() accepted.
   std::byte* host(std::uint64_t address) { return base_ + (address - first_); }
   const std::byte* host(std::uint64_t address) const { return base_ + (address - first_); }
-  bool read(std::uint64_t address, std::span<std::byte> out) const;   // false: out of bounds
+  bool read(std::uint64_t address, std::span<std::byte> out) const;  // false: out of bounds
   bool write(std::uint64_t address, std::span<const std::byte> in);
   bool fill(std::uint64_t address, std::byte value, std::uint64_t bytes);
 

@@ -1,5 +1,6 @@
-// Device printf and assert. Arguments lie in a buffer as a C struct would: ints in 4 bytes, long long, pointers and doubles in 8, each
-// aligned to its size. Widths, precisions and strings are bounded, so that a wrong format cannot exhaust memory.
+// Device printf and assert. Arguments lie in a buffer as a C struct would: ints in 4 bytes, long long,
+// pointers and doubles in 8, each aligned to its size. Widths, precisions and strings are bounded, so that a
+// wrong format cannot exhaust memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +24,8 @@ std::uint64_t operand(const WarpCtx& ctx, RowRef ref, unsigned bytes, unsigned l
 struct Spec {
   std::string flags;
   int width = -1, precision = -1;
-  unsigned length = 4;   // bytes of an integer
-  int shorten = 0;       // h, hh: the value is cut to 2, 1 bytes
+  unsigned length = 4;  // bytes of an integer
+  int shorten = 0;      // h, hh: the value is cut to 2, 1 bytes
   char conversion = 0;
 };
 
@@ -59,7 +60,8 @@ class Formatter {
   T next() {
     at_ = start_ + (at_ - start_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value;
-    if (!read_generic(ctx_, lane_, at_, reinterpret_cast<std::byte*>(&value), sizeof value)) bad_pointer("argument", at_);
+    if (!read_generic(ctx_, lane_, at_, reinterpret_cast<std::byte*>(&value), sizeof value))
+      bad_pointer("argument", at_);
     at_ += sizeof(T);
     return value;
   }
@@ -67,8 +69,8 @@ class Formatter {
   [[noreturn]] void bad_pointer(const char* what, std::uint64_t address) const {
     const Block::Impl& b = block_of(ctx_);
     raise(b, *x_.inst, Fault::Kind::illegal_address, "illegal-address",
-          fmt::format("Invalid read of printf's {} at address {:#x} by {} of {}", what, address, thread_name(b, ctx_.warp, lane_),
-                      kernel_name(b, *x_.inst)));
+          fmt::format("Invalid read of printf's {} at address {:#x} by {} of {}", what, address,
+                      thread_name(b, ctx_.warp, lane_), kernel_name(b, *x_.inst)));
   }
 
   int number(const std::string& text, std::size_t& i, bool& negative) {
@@ -79,7 +81,8 @@ class Formatter {
       return std::min(max_width, value < 0 ? -std::max(value, -max_width) : value);
     }
     int value = 0;
-    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) value = std::min(max_width, value * 10 + (text[i] - '0'));
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+      value = std::min(max_width, value * 10 + (text[i] - '0'));
     return value;
   }
 
@@ -149,11 +152,18 @@ class Formatter {
         if (s.shorten == 1) value = static_cast<unsigned char>(value);
         return emit(s, "ll", value, out);
       }
-      case 'c': return emit_char(s, static_cast<char>(next<int>()), out);
-      case 'p': return emit(s, "", reinterpret_cast<const void*>(static_cast<std::uintptr_t>(next<std::uint64_t>())), out);
-      case 's': return emit_string(s, out);
-      case 'n': static_cast<void>(next<std::uint64_t>()); return;  // writes nothing, as on the device
-      default: return emit(s, "", next<double>(), out);
+      case 'c':
+        return emit_char(s, static_cast<char>(next<int>()), out);
+      case 'p':
+        return emit(s, "", reinterpret_cast<const void*>(static_cast<std::uintptr_t>(next<std::uint64_t>())),
+                    out);
+      case 's':
+        return emit_string(s, out);
+      case 'n':
+        static_cast<void>(next<std::uint64_t>());
+        return;  // writes nothing, as on the device
+      default:
+        return emit(s, "", next<double>(), out);
     }
   }
 
@@ -198,8 +208,8 @@ void handle_print(WarpCtx& ctx, const XInst& x) {
     const auto text = read_string(ctx, lane, format, max_format);
     if (!text) {
       raise(b, *x.inst, Fault::Kind::illegal_address, "illegal-address",
-            fmt::format("Invalid read of printf's format at address {:#x} by {} of {}", format, thread_name(b, ctx.warp, lane),
-                        kernel_name(b, *x.inst)));
+            fmt::format("Invalid read of printf's format at address {:#x} by {} of {}", format,
+                        thread_name(b, ctx.warp, lane), kernel_name(b, *x.inst)));
     }
     Formatter formatter(ctx, x, lane, buffer);
     const std::string out = formatter.format(*text);
@@ -215,9 +225,10 @@ void handle_assert(WarpCtx& ctx, const XInst& x) {
   const auto value = [&](unsigned i) { return operand(ctx, rows[i], x.inst->src[i].bytes, lane); };
   const Dim3 t = thread_of(*b.launch, ctx.warp, lane);
   raise(b, *x.inst, Fault::Kind::assertion, "assertion",
-        fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.", text_or_unknown(ctx, lane, value(1)),
-                    static_cast<std::uint32_t>(value(2)), text_or_unknown(ctx, lane, value(3)), b.position.x, b.position.y,
-                    b.position.z, t.x, t.y, t.z, text_or_unknown(ctx, lane, value(0))));
+        fmt::format("{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.",
+                    text_or_unknown(ctx, lane, value(1)), static_cast<std::uint32_t>(value(2)),
+                    text_or_unknown(ctx, lane, value(3)), b.position.x, b.position.y, b.position.z, t.x, t.y,
+                    t.z, text_or_unknown(ctx, lane, value(0))));
 }
 
 }  // namespace simtlab::exec

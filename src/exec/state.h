@@ -1,4 +1,5 @@
-// The inside of LoadedModule, Launch and Block, shared by the files of the interpreter. Not for other folders.
+// The inside of LoadedModule, Launch and Block, shared by the files of the interpreter. Not for other
+// folders.
 #pragma once
 
 #include <cstddef>
@@ -75,25 +76,28 @@ struct LoadedModule::Impl {
   std::shared_ptr<const ptx::Module> module;
   GlobalMemory* memory = nullptr;
   Isa isa = Isa::baseline;
-  std::vector<std::uint64_t> addresses;               // of variables; 0: none
-  std::vector<std::optional<Texture>> bound_textures; // by variable
+  std::vector<std::uint64_t> addresses;                // of variables; 0: none
+  std::vector<std::optional<Texture>> bound_textures;  // by variable
   std::vector<BoundFunction> functions;
-  std::vector<SpecialRow> specials;                   // used by any function
+  std::vector<SpecialRow> specials;  // used by any function
   std::uint32_t special_bytes = scratch_bytes;
 
   // Offset of the row of a special register, allotted when first used.
   std::uint32_t special_row(ptx::Special special, bool wide);
 };
 
-// exec/bind.cpp: XInsts, constant rows and calls of one function. Adds a diagnostic for each instruction without a handler.
-BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function, std::vector<Diagnostic>& problems);
+// exec/bind.cpp: XInsts, constant rows and calls of one function. Adds a diagnostic for each instruction
+// without a handler.
+BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function,
+                            std::vector<Diagnostic>& problems);
 // Value of a constant of the function: a number, an address, a function handle.
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant);
 // Message, position, source line.
-Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint = {});
+Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message,
+                    std::string hint = {});
 
 struct Launch::Impl {
-  LaunchParams params;                   // spans and module stay valid; params.params refers to `parameter_block`
+  LaunchParams params;  // spans and module stay valid; params.params refers to `parameter_block`
   AlignedBytes parameter_block;
   std::uint64_t parameter_bytes = 0;
   const LoadedModule::Impl* module = nullptr;
@@ -101,11 +105,11 @@ struct Launch::Impl {
   GlobalMemory* memory = nullptr;
   unsigned threads = 0, warps = 0;
   std::uint32_t shared_bytes = 0;
-  std::uint32_t warp_rows = 0;           // register rows of a warp: deepest chain of calls
+  std::uint32_t warp_rows = 0;  // register rows of a warp: deepest chain of calls
   std::uint32_t warp_preds = 0;
   std::uint32_t frames = 1;
-  std::uint64_t local_bytes = 0;         // a thread
-  std::uint32_t stack_entries = 0;       // a warp
+  std::uint64_t local_bytes = 0;    // a thread
+  std::uint32_t stack_entries = 0;  // a warp
 };
 
 // Divergence: lanes of `mask` run from pc until they reach rpc.
@@ -115,10 +119,10 @@ struct StackEntry {
 
 struct Frame {
   std::uint32_t function = 0;
-  std::uint32_t site = 0;          // call site in the caller
-  std::uint32_t mask = 0;          // lanes that called and have not exited
-  std::uint32_t pending = 0;       // lanes of an indirect call with other targets, still to be called
-  std::uint32_t stack_base = 0;    // bottom entry of this frame
+  std::uint32_t site = 0;        // call site in the caller
+  std::uint32_t mask = 0;        // lanes that called and have not exited
+  std::uint32_t pending = 0;     // lanes of an indirect call with other targets, still to be called
+  std::uint32_t stack_base = 0;  // bottom entry of this frame
   std::uint32_t row = 0, pred = 0, offset = 0;  // where its registers, predicates and local memory begin
 };
 
@@ -127,26 +131,26 @@ struct Warp {
   const XInst* code = nullptr;
   // The top of the divergence stack; `stack` holds what lies below.
   std::uint32_t pc = 0, rpc = ptx::no_pc, active = 0;
-  std::uint32_t depth = 0;         // entries below the top
-  std::uint32_t frame_depth = 0;   // index of the running frame
+  std::uint32_t depth = 0;        // entries below the top
+  std::uint32_t frame_depth = 0;  // index of the running frame
   unsigned active_count = 0;
   WarpStatus status = WarpStatus::ready;
-  std::uint32_t waits_at = 0;      // barrier
-  const XInst* wait = nullptr;     // the barrier instruction it waits at
+  std::uint32_t waits_at = 0;   // barrier
+  const XInst* wait = nullptr;  // the barrier instruction it waits at
   std::uint32_t wait_mask = 0;
   StackEntry* stack = nullptr;
   Frame* frames = nullptr;
-  std::byte* rows = nullptr;       // of the first frame
+  std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
 
   Frame& frame() { return frames[frame_depth]; }
 };
 
 struct Barrier {
-  std::uint32_t arrived = 0;       // warps, one bit each
+  std::uint32_t arrived = 0;  // warps, one bit each
   std::uint32_t waiting = 0;
-  std::uint32_t arrivals = 0;      // warps, a warp that arrives twice counts twice
-  std::uint32_t expected = 0;      // threads; 0: all of the block
+  std::uint32_t arrivals = 0;  // warps, a warp that arrives twice counts twice
+  std::uint32_t expected = 0;  // threads; 0: all of the block
   std::uint32_t popc = 0;
   bool all = true, any = false;
 };
@@ -162,12 +166,12 @@ struct Block::Impl {
   std::vector<StackEntry> stacks;
   std::vector<Frame> frames;
   Barrier barriers[barrier_count];
-  std::uint32_t exited = 0;        // warps, one bit each
+  std::uint32_t exited = 0;  // warps, one bit each
   std::uint64_t index = 0;
-  Dim3 position;                   // of the block in the grid, from 0
+  Dim3 position;  // of the block in the grid, from 0
   unsigned sm = 0, first_slot = 0;
-  std::uint64_t generation = 0;    // of the memory when bounds were cached
-  std::uint16_t texel_bytes = 0;   // of the last texture fetch
+  std::uint64_t generation = 0;   // of the memory when bounds were cached
+  std::uint16_t texel_bytes = 0;  // of the last texture fetch
   Step step;
   alignas(64) std::uint64_t addresses[32] = {};
   alignas(64) std::uint64_t addresses2[32] = {};
@@ -180,8 +184,8 @@ struct Block::Impl {
 };
 
 // exec/special.cpp
-void fill_special_rows(Block::Impl& block, Warp& warp);        // after construction
-void fill_block_rows(Block::Impl& block, Warp& warp);          // those that change with the block
+void fill_special_rows(Block::Impl& block, Warp& warp);  // after construction
+void fill_block_rows(Block::Impl& block, Warp& warp);    // those that change with the block
 void fill_clock_rows(Block::Impl& block, Warp& warp, std::uint64_t now);
 Dim3 thread_of(const Launch::Impl& launch, unsigned warp, unsigned lane);  // coordinates from 0
 
@@ -197,15 +201,21 @@ void leave(Block::Impl& block, Warp& warp);  // the warp has exited
 [[noreturn]] void report_deadlock(const Block::Impl& block);
 
 // exec/fault.cpp
-std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane);  // "thread (0,0,0) in block (0,0,0)"
-std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst);         // "kernel k (a.ptx:3, source a.cu:7)"
-[[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id, std::string message,
-                        std::string hint = {});
-inline Block::Impl& block_of(const WarpCtx& ctx) { return *static_cast<Block::Impl*>(ctx.block); }
+std::string thread_name(const Block::Impl& block, unsigned warp,
+                        unsigned lane);  // "thread (0,0,0) in block (0,0,0)"
+std::string kernel_name(const Block::Impl& block,
+                        const ptx::Inst& inst);  // "kernel k (a.ptx:3, source a.cu:7)"
+[[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
+                        std::string message, std::string hint = {});
+inline Block::Impl& block_of(const WarpCtx& ctx) {
+  return *static_cast<Block::Impl*>(ctx.block);
+}
 
 // exec/generic.cpp: bytes at a generic address as lane `lane` sees it; false: outside of every memory.
-bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out, std::size_t bytes);
+bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out,
+                  std::size_t bytes);
 // A string of at most `limit` bytes; nullopt: it starts or runs outside of every memory.
-std::optional<std::string> read_string(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::size_t limit);
+std::optional<std::string> read_string(const WarpCtx& ctx, unsigned lane, std::uint64_t address,
+                                       std::size_t limit);
 
 }  // namespace simtlab::exec

@@ -1,5 +1,6 @@
-// tex.1d, .2d, .3d, .a1d, .a2d: point and linear filtering as the CUDA programming guide defines them (weights have 8 bits of
-// fraction). Channels that the texture lacks read as 0. Coordinates beyond a linear texture (integer coordinates) read as 0.
+// tex.1d, .2d, .3d, .a1d, .a2d: point and linear filtering as the CUDA programming guide defines them
+// (weights have 8 bits of fraction). Channels that the texture lacks read as 0. Coordinates beyond a linear
+// texture (integer coordinates) read as 0.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ struct Place {
   std::int64_t x = 0, y = 0, z = 0;
 };
 
-const Texture& texture_of(const Block::Impl& b, const WarpCtx& ctx, const XInst& x, std::uint64_t handle, unsigned lane) {
+const Texture& texture_of(const Block::Impl& b, const WarpCtx& ctx, const XInst& x, std::uint64_t handle,
+                          unsigned lane) {
   if (handle >= texref_handles) {
     const auto& bound = b.module->bound_textures;
     const std::uint64_t variable = handle - texref_handles;
@@ -27,20 +29,25 @@ const Texture& texture_of(const Block::Impl& b, const WarpCtx& ctx, const XInst&
     return b.launch->params.textures[handle - 1];
   }
   raise(b, *x.inst, Fault::Kind::illegal_address, "illegal-texture",
-        fmt::format("texture {:#x} is not bound, used by {} of {}", handle, thread_name(b, ctx.warp, lane), kernel_name(b, *x.inst)));
+        fmt::format("texture {:#x} is not bound, used by {} of {}", handle, thread_name(b, ctx.warp, lane),
+                    kernel_name(b, *x.inst)));
 }
 
 // One coordinate in texels after the address mode; nullopt-like: inside is false for the border.
 std::int64_t wrap_index(std::int64_t i, std::int64_t n, AddressMode mode, bool& inside) {
   if (i >= 0 && i < n) return i;
   switch (mode) {
-    case AddressMode::border: inside = false; return 0;
-    case AddressMode::wrap: return ((i % n) + n) % n;
+    case AddressMode::border:
+      inside = false;
+      return 0;
+    case AddressMode::wrap:
+      return ((i % n) + n) % n;
     case AddressMode::mirror: {
       const std::int64_t period = 2 * n, r = ((i % period) + period) % period;
       return r < n ? r : period - 1 - r;
     }
-    case AddressMode::clamp: break;
+    case AddressMode::clamp:
+      break;
   }
   return std::clamp<std::int64_t>(i, 0, n - 1);
 }
@@ -57,7 +64,8 @@ class Fetcher {
   // Integer coordinates: the texel itself, 0 outside.
   void fetch(const Place& p, Texel& out) {
     const bool inside = p.x >= 0 && p.y >= 0 && p.z >= 0 && static_cast<std::uint64_t>(p.x) < t_.width &&
-                        static_cast<std::uint64_t>(p.y) < t_.height && static_cast<std::uint64_t>(p.z) < t_.depth;
+                        static_cast<std::uint64_t>(p.y) < t_.height &&
+                        static_cast<std::uint64_t>(p.z) < t_.depth;
     std::fill(out, out + 4, 0u);
     first_ = t_.address;
     if (inside) read(p, out);
@@ -88,7 +96,8 @@ class Fetcher {
     bool inside = true;
     const std::uint64_t size[3] = {t_.width, t_.height, t_.depth};
     std::int64_t w[3] = {0, 0, 0};
-    for (unsigned d = 0; d < dims; ++d) w[d] = wrap_index(i[d], static_cast<std::int64_t>(size[d]), mode(d), inside);
+    for (unsigned d = 0; d < dims; ++d)
+      w[d] = wrap_index(i[d], static_cast<std::int64_t>(size[d]), mode(d), inside);
     std::fill(out, out + 4, 0u);
     if (!inside) return;
     Place p{w[0], w[1], w[2]};
@@ -196,7 +205,8 @@ void fetch_lane(WarpCtx& ctx, const XInst& x, unsigned lane, const RowRef* rows)
   Block::Impl& b = block_of(ctx);
   const ptx::Inst& inst = *x.inst;
   const RowRef* sources = rows + inst.dst_count;
-  const std::uint64_t handle = inst.src[0].bytes == 4 ? ctx.row32(sources[0])[lane] : ctx.row64(sources[0])[lane];
+  const std::uint64_t handle =
+      inst.src[0].bytes == 4 ? ctx.row32(sources[0])[lane] : ctx.row64(sources[0])[lane];
   const Texture& t = texture_of(b, ctx, x, handle, lane);
   Fetcher fetcher(ctx, x, t, lane);
   const unsigned dims = dimensions(inst.mods.geometry);

@@ -5,10 +5,14 @@ namespace {
 
 ptx::Space space_of_window(u64 address) {
   switch (address >> 32) {
-    case ptx::shared_window >> 32: return ptx::Space::shared;
-    case ptx::local_window >> 32: return ptx::Space::local;
-    case ptx::param_window >> 32: return ptx::Space::param;
-    default: return ptx::Space::global;
+    case ptx::shared_window >> 32:
+      return ptx::Space::shared;
+    case ptx::local_window >> 32:
+      return ptx::Space::local;
+    case ptx::param_window >> 32:
+      return ptx::Space::param;
+    default:
+      return ptx::Space::global;
   }
 }
 
@@ -16,23 +20,30 @@ SIMTLAB_INLINE bool lane_inside(Bounds bounds, u64 address, unsigned bytes) {
   return address >= bounds.low && address < bounds.high && bounds.high - address >= bytes;
 }
 
-void check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& bounds, unsigned bytes, bool writes) {
+void check_lane(WarpCtx& w, const XInst& x, unsigned lane, u64 address, Bounds& bounds, unsigned bytes,
+                bool writes) {
   const bool aligned = (address & (bytes - 1)) == 0;
   if (aligned && lane_inside(bounds, address, bytes)) return;
   const bool global = w.space == ptx::Space::global || w.space == ptx::Space::constant;
-  if (!aligned || !global || !find_bounds(*w.memory, address, bytes, writes, bounds)) bad_access(w, x, lane, bytes, writes);
+  if (!aligned || !global || !find_bounds(*w.memory, address, bytes, writes, bounds))
+    bad_access(w, x, lane, bytes, writes);
 }
 
 }  // namespace
 
 Where where_of(const ptx::Inst& inst) {
   switch (inst.mods.space) {
-    case ptx::Space::shared: return Where::shared;
-    case ptx::Space::param: return Where::param;
-    case ptx::Space::local: return inst.frame_relative ? Where::frame : Where::local;
+    case ptx::Space::shared:
+      return Where::shared;
+    case ptx::Space::param:
+      return Where::param;
+    case ptx::Space::local:
+      return inst.frame_relative ? Where::frame : Where::local;
     case ptx::Space::global:
-    case ptx::Space::constant: return Where::global;
-    default: return Where::generic;
+    case ptx::Space::constant:
+      return Where::global;
+    default:
+      return Where::generic;
   }
 }
 
@@ -93,12 +104,18 @@ Access prepare_where(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
 
 Access prepare_any(WarpCtx& w, const XInst& x, unsigned bytes, bool writes) {
   switch (where_of(*x.inst)) {
-    case Where::global: return prepare_where<Where::global>(w, x, bytes, writes);
-    case Where::shared: return prepare_where<Where::shared>(w, x, bytes, writes);
-    case Where::param: return prepare_where<Where::param>(w, x, bytes, writes);
-    case Where::local: return prepare_where<Where::local>(w, x, bytes, writes);
-    case Where::frame: return prepare_where<Where::frame>(w, x, bytes, writes);
-    case Where::generic: break;
+    case Where::global:
+      return prepare_where<Where::global>(w, x, bytes, writes);
+    case Where::shared:
+      return prepare_where<Where::shared>(w, x, bytes, writes);
+    case Where::param:
+      return prepare_where<Where::param>(w, x, bytes, writes);
+    case Where::local:
+      return prepare_where<Where::local>(w, x, bytes, writes);
+    case Where::frame:
+      return prepare_where<Where::frame>(w, x, bytes, writes);
+    case Where::generic:
+      break;
   }
   return prepare_where<Where::generic>(w, x, bytes, writes);
 }

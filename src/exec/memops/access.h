@@ -1,5 +1,6 @@
-// Addresses of a warp's memory instruction: computed, resolved into a space, checked against bounds, and classified, so that
-// the common patterns (all lanes at one address, lanes side by side) move data with vector instructions.
+// Addresses of a warp's memory instruction: computed, resolved into a space, checked against bounds, and
+// classified, so that the common patterns (all lanes at one address, lanes side by side) move data with
+// vector instructions.
 //
 // Inactive lanes are given the leader's address (the lowest active lane): later stages need no mask to read.
 #pragma once
@@ -18,19 +19,20 @@ bool wide_address(const ptx::Operand& address);
 enum class Pattern : u8 { uniform, contiguous, scatter };
 
 struct Access {
-  u64 first;        // host address: uniform: of the access; contiguous: of lane 0, if it were active
-  u64 delta;        // host address of a lane = address + delta + lane * stride
+  u64 first;  // host address: uniform: of the access; contiguous: of lane 0, if it were active
+  u64 delta;  // host address of a lane = address + delta + lane * stride
   u64 stride;
   Pattern pattern;
-  bool whole;       // contiguous, and all 32 lanes would be inside the bounds
-  bool hosts_ready; // MemoryView::hosts is filled: lanes in different spaces
+  bool whole;        // contiguous, and all 32 lanes would be inside the bounds
+  bool hosts_ready;  // MemoryView::hosts is filled: lanes in different spaces
 };
 
 using AddressVec = Vec<u64, vector_bytes / 8>;
 inline constexpr unsigned address_lanes = vector_bytes / 8;
 
-alignas(64) inline constexpr u64 iota[warp_lanes] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+alignas(64) inline constexpr u64 iota[warp_lanes] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 SIMTLAB_INLINE AddressVec load_iota(unsigned lane) {
   return load<AddressVec>(reinterpret_cast<const std::byte*>(iota), lane);
@@ -41,14 +43,18 @@ SIMTLAB_INLINE AddressVec load_lanes(const u64* row, unsigned lane) {
 SIMTLAB_INLINE void store_lanes(u64* row, unsigned lane, AddressVec v) {
   store<AddressVec>(reinterpret_cast<std::byte*>(row), lane, v);
 }
-SIMTLAB_INLINE bool any(AddressVec v) { return pack_bits((AsS<AddressVec>)(v != AddressVec{})) != 0; }
+SIMTLAB_INLINE bool any(AddressVec v) {
+  return pack_bits((AsS<AddressVec>)(v != AddressVec{})) != 0;
+}
 
 // Address registers of 64 bits, plus an offset.
 struct WideRow {
   const std::byte* row;
   u64 offset;
   SIMTLAB_INLINE u64 one(unsigned lane) const { return get<u64>(row, lane) + offset; }
-  SIMTLAB_INLINE AddressVec many(unsigned lane) const { return load<AddressVec>(row, lane) + splat<AddressVec>(offset); }
+  SIMTLAB_INLINE AddressVec many(unsigned lane) const {
+    return load<AddressVec>(row, lane) + splat<AddressVec>(offset);
+  }
 };
 // Of 32 bits: the sum wraps at 32 bits. frame is added afterwards.
 struct NarrowRow {
@@ -119,7 +125,8 @@ SIMTLAB_INLINE Shape classify(const WarpCtx& w, const Source& source, unsigned b
 SIMTLAB_INLINE bool all_inside(const u64* addresses, Bounds bounds, unsigned bytes) {
   using Signed = AsS<AddressVec>;
   if (bounds.high < bytes) return false;
-  const Signed low = (Signed)splat<AddressVec>(bounds.low), last = (Signed)splat<AddressVec>(bounds.high - bytes);
+  const Signed low = (Signed)splat<AddressVec>(bounds.low),
+               last = (Signed)splat<AddressVec>(bounds.high - bytes);
   Signed outside{};
   for (unsigned i = 0; i < warp_lanes; i += address_lanes) {
     const Signed a = (Signed)load_lanes(addresses, i);
@@ -142,7 +149,8 @@ SIMTLAB_INLINE bool inside(const WarpCtx& w, const Shape& shape, Bounds bounds, 
   return all_inside(w.addresses, bounds, bytes);
 }
 
-// Lane by lane: throws the fault of the first lane that has one. Refreshes the cached bounds for global accesses.
+// Lane by lane: throws the fault of the first lane that has one. Refreshes the cached bounds for global
+// accesses.
 void check_lanes(WarpCtx& w, const XInst& x, Bounds bounds, unsigned bytes, bool writes);
 // Resolves generic addresses whose lanes lie in a window or in several; fills hosts when they differ.
 bool resolve_windows(WarpCtx& w, const XInst& x, unsigned bytes, bool writes);
@@ -155,10 +163,14 @@ struct Region {
 SIMTLAB_INLINE Region region_of(const WarpCtx& w, const XInst& x, ptx::Space space, bool writes) {
   MemoryView& m = *w.memory;
   switch (space) {
-    case ptx::Space::shared: return {{0, m.shared_bytes}, (u64)m.shared, 0};
-    case ptx::Space::param: return {{0, m.param_bytes}, (u64)m.param, 0};
-    case ptx::Space::local: return {{0, m.local_bytes}, (u64)w.local, m.local_stride};
-    default: return {m.bounds(x, writes), m.global_delta, 0};
+    case ptx::Space::shared:
+      return {{0, m.shared_bytes}, (u64)m.shared, 0};
+    case ptx::Space::param:
+      return {{0, m.param_bytes}, (u64)m.param, 0};
+    case ptx::Space::local:
+      return {{0, m.local_bytes}, (u64)w.local, m.local_stride};
+    default:
+      return {m.bounds(x, writes), m.global_delta, 0};
   }
 }
 
@@ -232,7 +244,8 @@ SIMTLAB_INLINE const u64* hosts_of(WarpCtx& w, const Access& access) {
   u64* hosts = w.memory->hosts;
   if (access.hosts_ready) return hosts;
   if (access.stride != 0) {
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) hosts[lane] = w.addresses[lane] + access.delta + lane * access.stride;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      hosts[lane] = w.addresses[lane] + access.delta + lane * access.stride;
     return hosts;
   }
   if (access.delta == 0) return w.addresses;

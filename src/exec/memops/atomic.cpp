@@ -1,5 +1,6 @@
-// atom and red: read-modify-write lane by lane in lane order, so that every result is exact and repeatable. Order between
-// warps is the order in which they're stepped; blocks of one memory must not be stepped by several host threads at once.
+// atom and red: read-modify-write lane by lane in lane order, so that every result is exact and repeatable.
+// Order between warps is the order in which they're stepped; blocks of one memory must not be stepped by
+// several host threads at once.
 #include "exec/arith/half.h"
 #include "exec/memops/ops.h"
 
@@ -16,43 +17,63 @@ SIMTLAB_INLINE To bits_as(From from) {
 
 struct Add {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return (T)(old + b); }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return (T)(old + b);
+  }
 };
 struct Min {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return b < old ? b : old; }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return b < old ? b : old;
+  }
 };
 struct Max {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return b > old ? b : old; }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return b > old ? b : old;
+  }
 };
 struct Inc {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return old >= b ? T{0} : (T)(old + 1); }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return old >= b ? T{0} : (T)(old + 1);
+  }
 };
 struct Dec {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return old == 0 || old > b ? b : (T)(old - 1); }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return old == 0 || old > b ? b : (T)(old - 1);
+  }
 };
 struct And {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return old & b; }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return old & b;
+  }
 };
 struct Or {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return old | b; }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return old | b;
+  }
 };
 struct Xor {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T) { return old ^ b; }
+  SIMTLAB_INLINE static T apply(T old, T b, T) {
+    return old ^ b;
+  }
 };
 struct Exch {
   template <class T>
-  SIMTLAB_INLINE static T apply(T, T b, T) { return b; }
+  SIMTLAB_INLINE static T apply(T, T b, T) {
+    return b;
+  }
 };
 struct Cas {
   template <class T>
-  SIMTLAB_INLINE static T apply(T old, T b, T c) { return old == b ? c : old; }
+  SIMTLAB_INLINE static T apply(T old, T b, T c) {
+    return old == b ? c : old;
+  }
 };
 
 SIMTLAB_INLINE float flush(float value) {
@@ -66,10 +87,14 @@ struct AddF32Flush {
   }
 };
 struct AddF32 {
-  SIMTLAB_INLINE static u32 apply(u32 old, u32 b, u32) { return bits_as<u32>(bits_as<float>(old) + bits_as<float>(b)); }
+  SIMTLAB_INLINE static u32 apply(u32 old, u32 b, u32) {
+    return bits_as<u32>(bits_as<float>(old) + bits_as<float>(b));
+  }
 };
 struct AddF64 {
-  SIMTLAB_INLINE static u64 apply(u64 old, u64 b, u64) { return bits_as<u64>(bits_as<double>(old) + bits_as<double>(b)); }
+  SIMTLAB_INLINE static u64 apply(u64 old, u64 b, u64) {
+    return bits_as<u64>(bits_as<double>(old) + bits_as<double>(b));
+  }
 };
 // float to f16 and bf16, to nearest even. NaNs become the canonical ones.
 SIMTLAB_INLINE u16 narrow_bf16(float value) {
@@ -82,7 +107,7 @@ SIMTLAB_INLINE u16 narrow_f16(float value) {
   const u16 sign = (u16)(bits >> 16 & 0x8000u);
   if (magnitude > 0x7f800000u) return 0x7fff;
   if (magnitude >= 0x477ff000u) return (u16)(sign | 0x7c00u);  // rounds beyond 65504
-  if (magnitude < 0x38800000u) {                               // subnormal: adding 0.5 aligns and rounds the significand
+  if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 aligns and rounds the significand
     const u32 aligned = bits_as<u32>(bits_as<float>(magnitude) + 0.5f);
     return (u16)(sign | (aligned & 0x7ffu));
   }
@@ -104,7 +129,8 @@ struct AddHalf {
 template <bool brain>
 struct AddHalfPair {
   SIMTLAB_INLINE static u32 apply(u32 old, u32 b, u32) {
-    return (u32)add_half<brain>((u16)old, (u16)b) | (u32)add_half<brain>((u16)(old >> 16), (u16)(b >> 16)) << 16;
+    return (u32)add_half<brain>((u16)old, (u16)b) | (u32)add_half<brain>((u16)(old >> 16), (u16)(b >> 16))
+                                                        << 16;
   }
 };
 
@@ -126,7 +152,8 @@ void atomic(WarpCtx& w, const XInst& x) {
 }
 
 void add_f32(WarpCtx& w, const XInst& x) {
-  // The space of a generic address is known once the addresses are; prepare them twice rather than twice the code.
+  // The space of a generic address is known once the addresses are; prepare them twice rather than twice the
+  // code.
   if (x.inst->mods.space == ptx::Space::generic) prepare_any(w, x, 4, true);
   const ptx::Space space = x.inst->mods.space == ptx::Space::generic ? w.space : x.inst->mods.space;
   return space == ptx::Space::shared ? atomic<AddF32, u32>(w, x) : atomic<AddF32Flush, u32>(w, x);
@@ -155,36 +182,54 @@ void atomic128(WarpCtx& w, const XInst& x) {
 Handler pick_add(ptx::Type type) {
   switch (type) {
     case ptx::Type::u32:
-    case ptx::Type::s32: return atomic<Add, u32>;
+    case ptx::Type::s32:
+      return atomic<Add, u32>;
     case ptx::Type::u64:
-    case ptx::Type::s64: return atomic<Add, u64>;
-    case ptx::Type::f32: return add_f32;
-    case ptx::Type::f64: return atomic<AddF64, u64>;
-    case ptx::Type::f16: return atomic<AddHalf<false>, u16>;
-    case ptx::Type::bf16: return atomic<AddHalf<true>, u16>;
-    case ptx::Type::f16x2: return atomic<AddHalfPair<false>, u32>;
-    case ptx::Type::bf16x2: return atomic<AddHalfPair<true>, u32>;
-    default: return nullptr;
+    case ptx::Type::s64:
+      return atomic<Add, u64>;
+    case ptx::Type::f32:
+      return add_f32;
+    case ptx::Type::f64:
+      return atomic<AddF64, u64>;
+    case ptx::Type::f16:
+      return atomic<AddHalf<false>, u16>;
+    case ptx::Type::bf16:
+      return atomic<AddHalf<true>, u16>;
+    case ptx::Type::f16x2:
+      return atomic<AddHalfPair<false>, u32>;
+    case ptx::Type::bf16x2:
+      return atomic<AddHalfPair<true>, u32>;
+    default:
+      return nullptr;
   }
 }
 template <class Op>
 Handler pick_ordered(ptx::Type type) {
   switch (type) {
-    case ptx::Type::u32: return atomic<Op, u32>;
-    case ptx::Type::s32: return atomic<Op, s32>;
-    case ptx::Type::u64: return atomic<Op, u64>;
-    case ptx::Type::s64: return atomic<Op, s64>;
-    default: return nullptr;
+    case ptx::Type::u32:
+      return atomic<Op, u32>;
+    case ptx::Type::s32:
+      return atomic<Op, s32>;
+    case ptx::Type::u64:
+      return atomic<Op, u64>;
+    case ptx::Type::s64:
+      return atomic<Op, s64>;
+    default:
+      return nullptr;
   }
 }
 // Operations on bits: the size alone matters.
 template <class Op>
 Handler pick_bits(ptx::Type type) {
   switch (ptx::size_of(type)) {
-    case 2: return atomic<Op, u16>;
-    case 4: return atomic<Op, u32>;
-    case 8: return atomic<Op, u64>;
-    default: return nullptr;
+    case 2:
+      return atomic<Op, u16>;
+    case 4:
+      return atomic<Op, u32>;
+    case 8:
+      return atomic<Op, u64>;
+    default:
+      return nullptr;
   }
 }
 
@@ -195,20 +240,30 @@ Handler select_atomic(const ptx::Inst& inst) {
   if (inst.mods.space == ptx::Space::param || inst.mods.space == ptx::Space::constant) return nullptr;
   const bool wide = ptx::size_of(inst.type) == 16;
   switch (inst.mods.atom) {
-    case ptx::AtomOp::add: return pick_add(inst.type);
-    case ptx::AtomOp::min: return pick_ordered<Min>(inst.type);
-    case ptx::AtomOp::max: return pick_ordered<Max>(inst.type);
-    case ptx::AtomOp::inc: return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : nullptr;
-    case ptx::AtomOp::dec: return inst.type == ptx::Type::u32 ? atomic<Dec, u32> : nullptr;
-    case ptx::AtomOp::and_: return pick_bits<And>(inst.type);
-    case ptx::AtomOp::or_: return pick_bits<Or>(inst.type);
-    case ptx::AtomOp::xor_: return pick_bits<Xor>(inst.type);
-    case ptx::AtomOp::exch: return wide ? atomic128<false> : pick_bits<Exch>(inst.type);
+    case ptx::AtomOp::add:
+      return pick_add(inst.type);
+    case ptx::AtomOp::min:
+      return pick_ordered<Min>(inst.type);
+    case ptx::AtomOp::max:
+      return pick_ordered<Max>(inst.type);
+    case ptx::AtomOp::inc:
+      return inst.type == ptx::Type::u32 ? atomic<Inc, u32> : nullptr;
+    case ptx::AtomOp::dec:
+      return inst.type == ptx::Type::u32 ? atomic<Dec, u32> : nullptr;
+    case ptx::AtomOp::and_:
+      return pick_bits<And>(inst.type);
+    case ptx::AtomOp::or_:
+      return pick_bits<Or>(inst.type);
+    case ptx::AtomOp::xor_:
+      return pick_bits<Xor>(inst.type);
+    case ptx::AtomOp::exch:
+      return wide ? atomic128<false> : pick_bits<Exch>(inst.type);
     case ptx::AtomOp::cas: {
       if (inst.src_count < 3) return nullptr;
       return wide ? atomic128<true> : pick_bits<Cas>(inst.type);
     }
-    case ptx::AtomOp::none: break;
+    case ptx::AtomOp::none:
+      break;
   }
   return nullptr;
 }

@@ -1,6 +1,7 @@
 // cp.async and prefetch.
 //
-// cp.async copies when it is issued: waiting for the group later changes nothing. Bytes beyond the source size are zero.
+// cp.async copies when it is issued: waiting for the group later changes nothing. Bytes beyond the source
+// size are zero.
 #include "exec/memops/ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -13,20 +14,23 @@ void copy_async(WarpCtx& w, const XInst& x) {
   u64* const global_side = w.addresses;
   // Shared side first, so that w.addresses and w.space describe the global side in the end.
   w.addresses = w.addresses2;
-  const Shape to = wide_address(inst.src[0]) ? classify(w, WideRow{w.row(x.src[0]), (u64)x.imm}, bytes, w.addresses)
-                                             : classify(w, NarrowRow{w.row(x.src[0]), (u32)x.imm}, bytes, w.addresses);
+  const Shape to = wide_address(inst.src[0])
+                       ? classify(w, WideRow{w.row(x.src[0]), (u64)x.imm}, bytes, w.addresses)
+                       : classify(w, NarrowRow{w.row(x.src[0]), (u32)x.imm}, bytes, w.addresses);
   const u64 window = to.leader_address >> 32 == ptx::shared_window >> 32 ? ptx::shared_window : 0;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) w.addresses[lane] -= window;
   w.space = ptx::Space::shared;
   const Bounds shared{0, w.memory->shared_bytes};
   if (!to.aligned || !all_inside(w.addresses, shared, bytes)) check_lanes(w, x, shared, bytes, true);
   u64 targets[warp_lanes];
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) targets[lane] = (u64)w.memory->shared + w.addresses[lane];
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    targets[lane] = (u64)w.memory->shared + w.addresses[lane];
 
   w.addresses = global_side;
   w.space = ptx::Space::global;
-  const Shape from = wide_address(inst.src[1]) ? classify(w, WideRow{w.row(x.src[1]), 0}, bytes, w.addresses)
-                                               : classify(w, NarrowRow{w.row(x.src[1]), 0}, bytes, w.addresses);
+  const Shape from = wide_address(inst.src[1])
+                         ? classify(w, WideRow{w.row(x.src[1]), 0}, bytes, w.addresses)
+                         : classify(w, NarrowRow{w.row(x.src[1]), 0}, bytes, w.addresses);
   const bool partial = inst.src_count > 2 && inst.src[2].kind != ptx::OperandKind::none;
   u32 sizes[warp_lanes];
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -43,7 +47,8 @@ void copy_async(WarpCtx& w, const XInst& x) {
     for (u32 m = reading; m != 0; m &= m - 1) {
       const unsigned lane = (unsigned)__builtin_ctz(m);
       const u64 address = w.addresses[lane];
-      const bool bad = (address & (bytes - 1)) != 0 || !find_bounds(*w.memory, address, sizes[lane], false, bounds);
+      const bool bad =
+          (address & (bytes - 1)) != 0 || !find_bounds(*w.memory, address, sizes[lane], false, bounds);
       if (bad) bad_access(w, x, lane, sizes[lane], false);
     }
     w.memory->bounds(x, false) = bounds;
@@ -51,7 +56,8 @@ void copy_async(WarpCtx& w, const XInst& x) {
   for (u32 m = mask; m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     u8 value[16] = {};
-    __builtin_memcpy(value, reinterpret_cast<const void*>(w.addresses[lane] + w.memory->global_delta), sizes[lane]);
+    __builtin_memcpy(value, reinterpret_cast<const void*>(w.addresses[lane] + w.memory->global_delta),
+                     sizes[lane]);
     __builtin_memcpy(reinterpret_cast<void*>(targets[lane]), value, bytes);
   }
 }

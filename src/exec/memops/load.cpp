@@ -1,4 +1,5 @@
-// ld, ldu. The prepared addresses are read in the fastest way that their pattern allows and extended to the registers.
+// ld, ldu. The prepared addresses are read in the fastest way that their pattern allows and extended to the
+// registers.
 #include "exec/memops/ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -27,10 +28,12 @@ SIMTLAB_INLINE void copy_row(WarpCtx& w, std::byte* row, u64 from) {
   using V = Vec<E, vector_bytes / sizeof(E)>;
   if (w.mask == all_lanes) {
 #pragma GCC unroll 4
-    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) store<V>(row, i, read_host<V>(from + i * sizeof(E)));
+    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>)
+      store<V>(row, i, read_host<V>(from + i * sizeof(E)));
   } else {
 #pragma GCC unroll 2
-    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) store_active<V>(w, row, i, read_host<V>(from + i * sizeof(E)));
+    for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>)
+      store_active<V>(w, row, i, read_host<V>(from + i * sizeof(E)));
   }
 }
 
@@ -41,7 +44,8 @@ SIMTLAB_INLINE void gather(WarpCtx& w, std::byte* row, const u64* hosts, u64 off
   E* out = reinterpret_cast<E*>(row);
   if (w.mask == all_lanes) {
 #pragma GCC unroll 8
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) out[lane] = extend<T, R>(read_host<T>(hosts[lane] + offset));
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      out[lane] = extend<T, R>(read_host<T>(hosts[lane] + offset));
   } else {
     for (u32 m = w.mask; m != 0; m &= m - 1) {
       const unsigned lane = (unsigned)__builtin_ctz(m);
@@ -62,7 +66,8 @@ template <class T, class R>
       copy_row<E>(w, row, access.first);
     } else {
       alignas(64) E values[warp_lanes];
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) values[lane] = extend<T, R>(read_host<T>(access.first + lane * sizeof(T)));
+      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+        values[lane] = extend<T, R>(read_host<T>(access.first + lane * sizeof(T)));
       store_row(w, row, values);
     }
     return;
@@ -102,9 +107,9 @@ template <class T, class R>
 Handler pick(const ptx::Inst& inst) {
   const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
   const bool wide = wide_address(inst.src[0]);
-#define SIMTLAB_PICK(space)                                                                                     \
-  case Where::space:                                                                                            \
-    return vector ? (wide ? load_vector<Where::space, true, T, R> : load_vector<Where::space, false, T, R>)     \
+#define SIMTLAB_PICK(space)                                                                                 \
+  case Where::space:                                                                                        \
+    return vector ? (wide ? load_vector<Where::space, true, T, R> : load_vector<Where::space, false, T, R>) \
                   : (wide ? load_one<Where::space, true, T, R> : load_one<Where::space, false, T, R>);
   switch (where_of(inst)) {
     SIMTLAB_PICK(global)
@@ -141,8 +146,10 @@ Handler select_load(const ptx::Inst& inst) {
       if (bytes == 8) return sign ? pick<s32, u64>(inst) : pick<u32, u64>(inst);
       return pick<u32, u32>(inst);
     case 8:
-    case 16: return pick<u64, u64>(inst);
-    default: return nullptr;
+    case 16:
+      return pick<u64, u64>(inst);
+    default:
+      return nullptr;
   }
 }
 

@@ -1,4 +1,5 @@
-// st. Only active lanes are written, also inside vectors; where several lanes hit one address the highest lane wins.
+// st. Only active lanes are written, also inside vectors; where several lanes hit one address the highest
+// lane wins.
 #include "exec/memops/ops.h"
 
 namespace simtlab::exec::SIMTLAB_ISA {
@@ -16,7 +17,8 @@ template <class T, class E>
 SIMTLAB_INLINE void scatter(const WarpCtx& w, const std::byte* row, const u64* hosts, u64 offset) {
   if (w.mask == all_lanes) {
 #pragma GCC unroll 8
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) write_host<T>(hosts[lane] + offset, value_of<T, E>(row, lane));
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      write_host<T>(hosts[lane] + offset, value_of<T, E>(row, lane));
   } else {
     for (u32 m = w.mask; m != 0; m &= m - 1) {
       const unsigned lane = (unsigned)__builtin_ctz(m);
@@ -25,29 +27,32 @@ SIMTLAB_INLINE void scatter(const WarpCtx& w, const std::byte* row, const u64* h
   }
 }
 
-// Active lanes of a row, side by side in memory; the others are not touched (another SM may be writing there).
+// Active lanes of a row, side by side in memory; the others are not touched (another SM may be writing
+// there).
 template <class E>
 SIMTLAB_INLINE void masked_row(const WarpCtx& w, const std::byte* row, u64 to) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(E) == 4) {
     for (unsigned i = 0; i < warp_lanes; i += 16) {
-      _mm512_mask_storeu_epi32(reinterpret_cast<void*>(to + i * 4), (__mmask16)(w.mask >> i), _mm512_load_si512(row + i * 4));
+      _mm512_mask_storeu_epi32(reinterpret_cast<void*>(to + i * 4), (__mmask16)(w.mask >> i),
+                               _mm512_load_si512(row + i * 4));
     }
   } else {
     for (unsigned i = 0; i < warp_lanes; i += 8) {
-      _mm512_mask_storeu_epi64(reinterpret_cast<void*>(to + i * 8), (__mmask8)(w.mask >> i), _mm512_load_si512(row + i * 8));
+      _mm512_mask_storeu_epi64(reinterpret_cast<void*>(to + i * 8), (__mmask8)(w.mask >> i),
+                               _mm512_load_si512(row + i * 8));
     }
   }
 #elif defined(__AVX2__)
   if constexpr (sizeof(E) == 4) {
     for (unsigned i = 0; i < warp_lanes; i += 8) {
-      _mm256_maskstore_epi32(reinterpret_cast<int*>(to + i * 4), (__m256i)lane_mask<Vec<u32, 8>>(w, i),
-                             (__m256i)load<Vec<u32, 8>>(row, i));
+      _mm256_maskstore_epi32(reinterpret_cast<int*>(to + i * 4), (__m256i)lane_mask<Vec<u32, 8> >(w, i),
+                             (__m256i)load<Vec<u32, 8> >(row, i));
     }
   } else {
     for (unsigned i = 0; i < warp_lanes; i += 4) {
-      _mm256_maskstore_epi64(reinterpret_cast<long long*>(to + i * 8), (__m256i)lane_mask<Vec<u64, 4>>(w, i),
-                             (__m256i)load<Vec<u64, 4>>(row, i));
+      _mm256_maskstore_epi64(reinterpret_cast<long long*>(to + i * 8), (__m256i)lane_mask<Vec<u64, 4> >(w, i),
+                             (__m256i)load<Vec<u64, 4> >(row, i));
     }
   }
 #else
@@ -69,7 +74,8 @@ template <class T, class E>
       using V = Vec<E, vector_bytes / sizeof(E)>;
       if (w.mask == all_lanes) {
 #pragma GCC unroll 4
-        for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>) write_host<V>(access.first + i * sizeof(E), load<V>(row, i));
+        for (unsigned i = 0; i < warp_lanes; i += lanes_of<V>)
+          write_host<V>(access.first + i * sizeof(E), load<V>(row, i));
       } else {
         masked_row<E>(w, row, access.first);
       }
@@ -95,12 +101,13 @@ template <class T, class E>
   const RowRef* rows = w.list(x);
   if (access.pattern == Pattern::uniform) {
     const unsigned last = 31u - (unsigned)__builtin_clz(w.mask);
-    for (unsigned e = 0; e < count; ++e) write_host<T>(access.first + e * sizeof(T), value_of<T, E>(w.row(rows[e]), last));
+    for (unsigned e = 0; e < count; ++e)
+      write_host<T>(access.first + e * sizeof(T), value_of<T, E>(w.row(rows[e]), last));
     return;
   }
   const u64* hosts = hosts_of(w, access);
-  // Lane by lane would be the order of the hardware; element by element gives the same bytes unless lanes overlap in part,
-  // which alignment forbids.
+  // Lane by lane would be the order of the hardware; element by element gives the same bytes unless lanes
+  // overlap in part, which alignment forbids.
   for (unsigned e = 0; e < count; ++e) scatter<T, E>(w, w.row(rows[e]), hosts, e * sizeof(T));
 }
 
@@ -115,17 +122,19 @@ template <class T, class E>
 Handler pick(const ptx::Inst& inst) {
   const bool vector = inst.mods.vector > 1 || inst.type == ptx::Type::b128;
   const bool wide = wide_address(inst.src[0]);
-#define SIMTLAB_PICK(space)                                                                                      \
-  case Where::space:                                                                                             \
-    return vector ? (wide ? store_vector<Where::space, true, T, E> : store_vector<Where::space, false, T, E>)    \
-                  : (wide ? store_one<Where::space, true, T, E> : store_one<Where::space, false, T, E>);
+#define SIMTLAB_PICK(space)                                                                                \
+  case Where::space:                                                                                       \
+    return vector                                                                                          \
+               ? (wide ? store_vector<Where::space, true, T, E> : store_vector<Where::space, false, T, E>) \
+               : (wide ? store_one<Where::space, true, T, E> : store_one<Where::space, false, T, E>);
   switch (where_of(inst)) {
     SIMTLAB_PICK(global)
     SIMTLAB_PICK(shared)
     SIMTLAB_PICK(local)
     SIMTLAB_PICK(frame)
     SIMTLAB_PICK(generic)
-    case Where::param: return nullptr;
+    case Where::param:
+      return nullptr;
   }
 #undef SIMTLAB_PICK
   return nullptr;
@@ -140,12 +149,17 @@ Handler select_store(const ptx::Inst& inst) {
     if (inst.src[i].bytes > bytes) bytes = inst.src[i].bytes;
   }
   switch (ptx::size_of(inst.type)) {
-    case 1: return bytes == 8 ? pick<u8, u64>(inst) : pick<u8, u32>(inst);
-    case 2: return bytes == 8 ? pick<u16, u64>(inst) : pick<u16, u32>(inst);
-    case 4: return bytes == 8 ? pick<u32, u64>(inst) : pick<u32, u32>(inst);
+    case 1:
+      return bytes == 8 ? pick<u8, u64>(inst) : pick<u8, u32>(inst);
+    case 2:
+      return bytes == 8 ? pick<u16, u64>(inst) : pick<u16, u32>(inst);
+    case 4:
+      return bytes == 8 ? pick<u32, u64>(inst) : pick<u32, u32>(inst);
     case 8:
-    case 16: return pick<u64, u64>(inst);
-    default: return nullptr;
+    case 16:
+      return pick<u64, u64>(inst);
+    default:
+      return nullptr;
   }
 }
 

@@ -1,5 +1,5 @@
-// What memory handlers see of a block's memories, and the slow paths they call. Plain data: included by code compiled for
-// several instruction sets.
+// What memory handlers see of a block's memories, and the slow paths they call. Plain data: included by code
+// compiled for several instruction sets.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Bounds {
 inline constexpr unsigned bounds_slots = 64;
 
 struct MemoryView {
-  std::uint64_t global_delta = 0;      // host address = device address + global_delta (modulo 2^64)
+  std::uint64_t global_delta = 0;  // host address = device address + global_delta (modulo 2^64)
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
   std::byte* param = nullptr;
   std::uint64_t param_bytes = 0;
-  std::uint64_t local_stride = 0;      // bytes from one lane's local memory to the next one's
-  std::uint64_t local_bytes = 0;       // bytes a lane may touch
+  std::uint64_t local_stride = 0;  // bytes from one lane's local memory to the next one's
+  std::uint64_t local_bytes = 0;   // bytes a lane may touch
   GlobalMemory* global = nullptr;
   Bounds read[bounds_slots], write[bounds_slots];
-  alignas(64) std::uint64_t hosts[32]; // scratch of the handlers
+  alignas(64) std::uint64_t hosts[32];  // scratch of the handlers
 
   SIMTLAB_INLINE Bounds& bounds(const XInst& x, bool writes) {
     const std::uint64_t slot = (reinterpret_cast<std::uint64_t>(&x) / sizeof(XInst)) % bounds_slots;
@@ -38,7 +38,8 @@ struct MemoryView {
 };
 
 // Bounds of the allocation that holds the whole access; false if there is none or it may not be written.
-bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes, Bounds& bounds);
+bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes, bool writes,
+                 Bounds& bounds);
 
 // Throws the Fault that describes the access of one lane. ctx.space is the space.
 [[noreturn]] void bad_access(WarpCtx& ctx, const XInst& x, unsigned lane, unsigned bytes, bool writes);

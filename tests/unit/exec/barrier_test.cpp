@@ -21,8 +21,10 @@ TEST(Barrier, what_others_wrote_before_a_barrier_is_read_after_it) {
   shl.b32 %r5, %r5, 2;
   add.u32 %r5, %r5, %r3;
   ld.shared.u32 %r1, [%r5];
-)", {}, shared));
-  EXPECT_EQ(run_lanes(m, 256, 128), each_thread(256, [](unsigned i) { return i / 128 * 128 + (127 - i % 128); }));
+)",
+                        {}, shared));
+  EXPECT_EQ(run_lanes(m, 256, 128),
+            each_thread(256, [](unsigned i) { return i / 128 * 128 + (127 - i % 128); }));
 }
 
 TEST(Barrier, a_warp_that_has_exited_is_not_waited_for) {
@@ -63,7 +65,8 @@ TEST(Barrier, producers_arrive_and_only_consumers_wait) {
 CONSUME:
   bar.sync 1, 64;
   ld.shared.u32 %r1, [%r3];
-)", {}, shared));
+)",
+                        {}, shared));
   EXPECT_EQ(run_lanes(m, 64, 64), each_thread(64, [](unsigned i) { return i < 32 ? i + 32 : 0; }));
 }
 
@@ -116,7 +119,8 @@ LOOP:
   add.u32 %r2, %r2, 1;
   setp.lt.u32 %p2, %r2, 100;
   @%p2 bra LOOP;
-)", {}, shared));
+)",
+                        {}, shared));
   EXPECT_EQ(run_lanes(m, 128, 128), each_thread(128, [](unsigned) { return 99 * 100 / 2; }));
 }
 
@@ -136,14 +140,17 @@ FIRST:
   } catch (const Fault& f) {
     EXPECT_EQ(f.kind(), Fault::Kind::deadlock);
     EXPECT_EQ(f.code(), ExitCode::program_failed);
-    EXPECT_THAT(f.what(), AllOf(HasSubstr("Deadlock in block (0,0,0): 3 of 3 warps wait"), HasSubstr("warps 0, 1 at barrier 1 (2 of 3"),
+    EXPECT_THAT(f.what(), AllOf(HasSubstr("Deadlock in block (0,0,0): 3 of 3 warps wait"),
+                                HasSubstr("warps 0, 1 at barrier 1 (2 of 3"),
                                 HasSubstr("warp 2 at barrier 2 (1 of 3"), HasSubstr("kernel k (test.ptx:")));
   }
 }
 
 TEST(Barrier, a_barrier_for_more_threads_than_arrive_is_a_deadlock) {
-  Machine m(lane_kernel("  bar.sync 0, 128;\n  setp.lt.u32 %p1, %r0, 32;\n  @%p1 bra END;\n  bar.sync 1, 128;\n"));
-  EXPECT_THAT(error_of([&] { run_lanes(m, 128, 128); }), AllOf(HasSubstr("[deadlock]"), HasSubstr("warps 1, 2, 3 at barrier 1 (3 of 4")));
+  Machine m(
+      lane_kernel("  bar.sync 0, 128;\n  setp.lt.u32 %p1, %r0, 32;\n  @%p1 bra END;\n  bar.sync 1, 128;\n"));
+  EXPECT_THAT(error_of([&] { run_lanes(m, 128, 128); }),
+              AllOf(HasSubstr("[deadlock]"), HasSubstr("warps 1, 2, 3 at barrier 1 (3 of 4")));
 }
 
 TEST(Barrier, impossible_thread_counts_and_numbers_are_faults) {
@@ -168,7 +175,8 @@ POLL:
 SET:
   mov.u32 %r4, 5;
   st.volatile.shared.u32 [%r3], %r4;
-)", {}, shared));
+)",
+                        {}, shared));
   EXPECT_EQ(run_lanes(m, 64, 64)[0], 5u);
 }
 

@@ -6,8 +6,8 @@ namespace {
 
 using testing::HasSubstr;
 
-void expect_lanes(const std::string& kernel, const std::function<std::uint32_t(unsigned)>& expected, unsigned threads = 96,
-                  unsigned block = 48) {
+void expect_lanes(const std::string& kernel, const std::function<std::uint32_t(unsigned)>& expected,
+                  unsigned threads = 96, unsigned block = 48) {
   Machine m(kernel);
   EXPECT_EQ(run_lanes(m, threads, block), each_thread(threads, expected));
 }
@@ -30,7 +30,8 @@ JOIN:
 }
 
 TEST(Divergence, nested_ifs_meet_at_their_own_ends) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   and.b32 %r2, %r0, 1;
   and.b32 %r3, %r0, 2;
   setp.ne.u32 %p1, %r2, 0;
@@ -47,7 +48,7 @@ OUTER:
   popc.b32 %r5, %r5;
   mad.lo.u32 %r1, %r5, 1000, %r1;
 )"),
-               [](unsigned i) { return (i % 2 ? 160u + (i & 2 ? 1u : 0u) : 0u) + 32000u; }, 64, 32);
+      [](unsigned i) { return (i % 2 ? 160u + (i & 2 ? 1u : 0u) : 0u) + 32000u; }, 64, 32);
 }
 
 TEST(Divergence, lanes_leave_a_loop_after_trips_of_their_own) {
@@ -63,7 +64,8 @@ LOOP:
 }
 
 TEST(Divergence, a_loop_with_a_divergent_break_and_continue_ends_with_all_lanes_together) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   mov.u32 %r2, 0;
 LOOP:
   setp.eq.u32 %p1, %r2, %r0;
@@ -79,7 +81,11 @@ DONE:
   popc.b32 %r4, %r4;
   mad.lo.u32 %r1, %r4, 100000, %r1;
 )"),
-               [](unsigned i) { const unsigned odd = (i + 1) / 2; return odd * odd + 3200000u; }, 64, 32);
+      [](unsigned i) {
+        const unsigned odd = (i + 1) / 2;
+        return odd * odd + 3200000u;
+      },
+      64, 32);
 }
 
 TEST(Divergence, lanes_that_exit_early_do_not_come_back) {
@@ -99,7 +105,8 @@ OTHER:
 }
 
 TEST(Divergence, a_whole_warp_may_exit_inside_an_if) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   setp.lt.u32 %p1, %r0, 16;
   @%p1 bra LOW;
   mov.u32 %r1, 2;
@@ -110,11 +117,12 @@ LOW:
   st.global.u32 [%rd3], %r1;
   exit;
 )"),
-               [](unsigned i) { return i < 16 ? 1u : 2u; }, 64, 32);
+      [](unsigned i) { return i < 16 ? 1u : 2u; }, 64, 32);
 }
 
 TEST(Divergence, a_table_branch_sends_every_lane_to_its_target) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   and.b32 %r2, %r0, 3;
 TABLE: .branchtargets A, B, A, C;
   brx.idx %r2, TABLE;
@@ -131,7 +139,11 @@ JOIN:
   popc.b32 %r3, %r3;
   mad.lo.u32 %r1, %r3, 100, %r1;
 )"),
-               [](unsigned i) { const unsigned by[] = {10, 20, 10, 30}; return by[i % 4] + 3200u; }, 64, 32);
+      [](unsigned i) {
+        const unsigned by[] = {10, 20, 10, 30};
+        return by[i % 4] + 3200u;
+      },
+      64, 32);
 }
 
 TEST(Divergence, a_table_index_beyond_the_table_is_a_fault) {
@@ -142,7 +154,8 @@ A:
   mov.u32 %r1, 1;
 B:
 )"));
-  EXPECT_THAT(error_of([&] { run_lanes(m, 32, 32); }), HasSubstr("brx.idx with index 2 of 2 targets by thread (2,0,0)"));
+  EXPECT_THAT(error_of([&] { run_lanes(m, 32, 32); }),
+              HasSubstr("brx.idx with index 2 of 2 targets by thread (2,0,0)"));
 }
 
 constexpr const char* functions = R"(
@@ -179,7 +192,8 @@ LARGE:
 )";
 
 TEST(Divergence, a_function_returns_where_lanes_return_at_different_places) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   {
     .param .b32 p;
     .param .b32 q;
@@ -190,12 +204,14 @@ TEST(Divergence, a_function_returns_where_lanes_return_at_different_places) {
   activemask.b32 %r3;
   popc.b32 %r3, %r3;
   mad.lo.u32 %r1, %r3, 1000, %r1;
-)", functions),
-               [](unsigned i) { return (i > 40 ? 7u : 2 * i) + 1 + 32000u; }, 64, 32);
+)",
+                  functions),
+      [](unsigned i) { return (i > 40 ? 7u : 2 * i) + 1 + 32000u; }, 64, 32);
 }
 
 TEST(Divergence, a_call_made_by_some_lanes_leaves_the_others_alone) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   mov.u32 %r1, 5;
   and.b32 %r2, %r0, 1;
   setp.eq.u32 %p1, %r2, 0;
@@ -208,12 +224,16 @@ TEST(Divergence, a_call_made_by_some_lanes_leaves_the_others_alone) {
     ld.param.b32 %r1, [q];
   }
 SKIP:
-)", functions),
-               [](unsigned i) { return i % 2 == 0 ? 5u : i > 40 ? 7u : 2 * i; }, 64, 32);
+)",
+                  functions),
+      [](unsigned i) { return i % 2 == 0 ? 5u
+                              : i > 40   ? 7u
+                                         : 2 * i; }, 64, 32);
 }
 
 TEST(Divergence, an_indirect_call_runs_each_target_with_its_lanes) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   and.b32 %r2, %r0, 1;
   setp.eq.u32 %p1, %r2, 0;
   mov.u64 %rd10, twice;
@@ -230,12 +250,14 @@ TEST(Divergence, an_indirect_call_runs_each_target_with_its_lanes) {
   activemask.b32 %r3;
   popc.b32 %r3, %r3;
   mad.lo.u32 %r1, %r3, 1000, %r1;
-)", functions),
-               [](unsigned i) { return (i > 40 ? 7u : 2 * i) + i % 2 + 32000u; }, 64, 32);
+)",
+                  functions),
+      [](unsigned i) { return (i > 40 ? 7u : 2 * i) + i % 2 + 32000u; }, 64, 32);
 }
 
 TEST(Divergence, a_function_pointer_from_a_table_in_memory_works) {
-  expect_lanes(lane_kernel(R"(
+  expect_lanes(
+      lane_kernel(R"(
   and.b32 %r2, %r0, 1;
   mul.wide.u32 %rd10, %r2, 8;
   mov.u64 %rd11, pointers;
@@ -249,8 +271,9 @@ TEST(Divergence, a_function_pointer_from_a_table_in_memory_works) {
     call (q), %rd12, (p), PROTO;
     ld.param.b32 %r1, [q];
   }
-)", std::string(functions) + ".global .align 8 .u64 pointers[2] = {twice, twice_plus};\n"),
-               [](unsigned i) { return (i > 40 ? 7u : 2 * i) + i % 2; }, 64, 32);
+)",
+                  std::string(functions) + ".global .align 8 .u64 pointers[2] = {twice, twice_plus};\n"),
+      [](unsigned i) { return (i > 40 ? 7u : 2 * i) + i % 2; }, 64, 32);
 }
 
 TEST(Divergence, an_indirect_call_of_no_function_is_a_fault) {
@@ -263,7 +286,8 @@ TEST(Divergence, an_indirect_call_of_no_function_is_a_fault) {
     PROTO: .callprototype (.param .b32 _) _ (.param .b32 _);
     call (q), %rd12, (p), PROTO;
   }
-)", functions));
+)",
+                        functions));
   EXPECT_THAT(error_of([&] { run_lanes(m, 32, 32); }), HasSubstr("indirect call of 0x1234"));
 }
 
@@ -275,7 +299,8 @@ TEST(Divergence, a_thread_that_exits_inside_a_function_is_gone_for_its_callers) 
     call.uni leave, (p);
   }
   activemask.b32 %r1;
-)", R"(
+)",
+                        R"(
 .func leave(.param .b32 value)
 {
   .reg .b32 %r<4>;
@@ -287,7 +312,8 @@ TEST(Divergence, a_thread_that_exits_inside_a_function_is_gone_for_its_callers) 
   ret;
 }
 )"));
-  EXPECT_EQ(run_lanes(m, 64, 64), each_thread(64, [](unsigned i) { return i % 2 == 0 ? 0xdeadbeefu : 0xaaaaaaaau; }));
+  EXPECT_EQ(run_lanes(m, 64, 64),
+            each_thread(64, [](unsigned i) { return i % 2 == 0 ? 0xdeadbeefu : 0xaaaaaaaau; }));
 }
 
 TEST(Divergence, every_lane_on_a_path_of_its_own_stays_within_the_stack) {
@@ -295,16 +321,20 @@ TEST(Divergence, every_lane_on_a_path_of_its_own_stays_within_the_stack) {
   std::string body = "  mov.u32 %r2, 0;\nLOOP:\n";
   for (int bit = 0; bit < 5; ++bit) {
     const std::string b = std::to_string(bit);
-    body += "  shr.u32 %r3, %r0, " + b + ";\n  and.b32 %r3, %r3, 1;\n  setp.eq.u32 %p1, %r3, 0;\n  @%p1 bra S" + b +
+    body += "  shr.u32 %r3, %r0, " + b +
+            ";\n  and.b32 %r3, %r3, 1;\n  setp.eq.u32 %p1, %r3, 0;\n  @%p1 bra S" + b +
             ";\n  add.u32 %r1, %r1, " + std::to_string(1 << bit) + ";\n";
   }
   for (int bit = 4; bit >= 0; --bit) body += "S" + std::to_string(bit) + ":\n";
   body += "  add.u32 %r2, %r2, 1;\n  setp.lt.u32 %p2, %r2, 3;\n  @%p2 bra LOOP;\n";
-  expect_lanes(lane_kernel(body), [](unsigned i) {
-    unsigned sum = 0;
-    for (unsigned bit = 0; bit < 5 && (i >> bit & 1); ++bit) sum += 1u << bit;
-    return 3 * sum;
-  }, 32, 32);
+  expect_lanes(
+      lane_kernel(body),
+      [](unsigned i) {
+        unsigned sum = 0;
+        for (unsigned bit = 0; bit < 5 && (i >> bit & 1); ++bit) sum += 1u << bit;
+        return 3 * sum;
+      },
+      32, 32);
 }
 
 TEST(Divergence, guarded_instructions_touch_only_lanes_with_a_true_guard) {

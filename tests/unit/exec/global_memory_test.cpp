@@ -17,7 +17,8 @@ std::vector<std::byte> bytes_at(const GlobalMemory& m, std::uint64_t address, st
 TEST(GlobalMemory, addresses_are_the_same_in_every_instance_and_aligned) {
   GlobalMemory a(1 << 20, 0), b(1 << 20, 0);
   for (int i = 0; i < 10; ++i) {
-    const auto x = a.allocate(100 + static_cast<std::uint64_t>(i), "x"), y = b.allocate(100 + static_cast<std::uint64_t>(i), "y");
+    const auto x = a.allocate(100 + static_cast<std::uint64_t>(i), "x"),
+               y = b.allocate(100 + static_cast<std::uint64_t>(i), "y");
     EXPECT_EQ(x, y);
     EXPECT_EQ(*x % 256, 0u);
   }

@@ -1,6 +1,9 @@
 // Runs kernels given as PTX text on a small simulated memory.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -8,9 +11,6 @@
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "exec/executor.h"
 
@@ -21,7 +21,8 @@ class Machine {
   explicit Machine(std::string body, std::uint64_t memory_bytes = 64ull << 20)
       : memory(memory_bytes, 0),
         module(std::make_unique<LoadedModule>(
-            ptx::load_module("test.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n" + std::move(body)), memory)) {}
+            ptx::load_module("test.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n" + std::move(body)),
+            memory)) {}
 
   template <class T>
   std::uint64_t upload(const std::vector<T>& values, const char* what = "cudaMalloc") {
@@ -32,7 +33,8 @@ class Machine {
   template <class T>
   std::vector<T> download(std::uint64_t address, std::size_t count) const {
     std::vector<T> values(count);
-    if (!memory.read(address, std::as_writable_bytes(std::span(values)))) throw std::logic_error("download out of bounds");
+    if (!memory.read(address, std::as_writable_bytes(std::span(values))))
+      throw std::logic_error("download out of bounds");
     return values;
   }
 
@@ -54,7 +56,9 @@ class Machine {
     LaunchParams p = params;
     p.module = module.get();
     const auto& functions = module->module().functions;
-    p.function = static_cast<std::uint32_t>(std::find_if(functions.begin(), functions.end(), [](const auto& f) { return f.is_entry; }) - functions.begin());
+    p.function = static_cast<std::uint32_t>(
+        std::find_if(functions.begin(), functions.end(), [](const auto& f) { return f.is_entry; }) -
+        functions.begin());
     p.grid = grid;
     p.block = block;
     const std::vector<std::byte> packed = pack(values...);
@@ -74,9 +78,11 @@ class Machine {
   std::string printed;
 };
 
-// A kernel k(out, in): thread i of the grid starts with i in %r0, 0 in %r1, &out[i] in %rd3, &in[i] in %rd4 (elements of 32 bits) and
-// out, in in %rd1, %rd2; at END it stores %r1 in out[i]. `before` stands in front of the kernel: functions, variables.
-inline std::string lane_kernel(const std::string& body, const std::string& before = {}, const std::string& locals = {}) {
+// A kernel k(out, in): thread i of the grid starts with i in %r0, 0 in %r1, &out[i] in %rd3, &in[i] in %rd4
+// (elements of 32 bits) and out, in in %rd1, %rd2; at END it stores %r1 in out[i]. `before` stands in front
+// of the kernel: functions, variables.
+inline std::string lane_kernel(const std::string& body, const std::string& before = {},
+                               const std::string& locals = {}) {
   return before + R"(
 .visible .entry k(.param .u64 out, .param .u64 in)
 {
@@ -86,7 +92,8 @@ inline std::string lane_kernel(const std::string& body, const std::string& befor
   .reg .b64 %rd<64>;
   .reg .f32 %f<32>;
   .reg .f64 %fd<16>;
-)" + locals + R"(
+)" + locals +
+         R"(
   ld.param.u64 %rd1, [out];
   ld.param.u64 %rd2, [in];
   mov.u32 %r60, %ctaid.x;
@@ -97,7 +104,8 @@ inline std::string lane_kernel(const std::string& body, const std::string& befor
   add.s64 %rd3, %rd1, %rd0;
   add.s64 %rd4, %rd2, %rd0;
   mov.u32 %r1, 0;
-)" + body + R"(
+)" + body +
+         R"(
 END:
   st.global.u32 [%rd3], %r1;
   ret;
@@ -106,9 +114,11 @@ END:
 }
 
 // Runs lane_kernel on `threads` threads in blocks of `block`; what is in out afterwards.
-inline std::vector<std::uint32_t> run_lanes(Machine& m, unsigned threads, unsigned block, std::vector<std::uint32_t> in = {}) {
+inline std::vector<std::uint32_t> run_lanes(Machine& m, unsigned threads, unsigned block,
+                                            std::vector<std::uint32_t> in = {}) {
   in.resize(std::max<std::size_t>(in.size(), threads));
-  const auto out = m.upload(std::vector<std::uint32_t>(threads, 0xdeadbeef), "out"), input = m.upload(in, "in");
+  const auto out = m.upload(std::vector<std::uint32_t>(threads, 0xdeadbeef), "out"),
+             input = m.upload(in, "in");
   m.run({threads / block}, {block}, out, input);
   return m.download<std::uint32_t>(out, threads);
 }
@@ -133,8 +143,8 @@ class EachIsa : public testing::TestWithParam<const char*> {
   }
   void TearDown() override { unsetenv("SIMTLAB_ISA"); }
 };
-#define SIMTLAB_EACH_ISA(fixture)                                                                        \
-  INSTANTIATE_TEST_SUITE_P(, fixture, testing::Values("baseline", "avx2", "avx512"),                     \
+#define SIMTLAB_EACH_ISA(fixture)                                                    \
+  INSTANTIATE_TEST_SUITE_P(, fixture, testing::Values("baseline", "avx2", "avx512"), \
                            [](const auto& instance) { return std::string(instance.param); })
 
 // The text of the Error that f throws; fails the caller's expectations if it throws none.

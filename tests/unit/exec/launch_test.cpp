@@ -17,7 +17,8 @@ std::string refusal(Machine& m, Dim3 grid, Dim3 block) {
 
 TEST(Launch, impossible_dimensions_are_refused) {
   Machine m(empty);
-  EXPECT_THAT(refusal(m, {0, 1, 1}, {32}), HasSubstr("[launch-grid] launch of kernel k: grid 0x1x1 has no blocks"));
+  EXPECT_THAT(refusal(m, {0, 1, 1}, {32}),
+              HasSubstr("[launch-grid] launch of kernel k: grid 0x1x1 has no blocks"));
   EXPECT_THAT(refusal(m, {0x80000000u, 1, 1}, {32}), HasSubstr("[launch-grid]"));
   EXPECT_THAT(refusal(m, {1, 65536, 1}, {32}), HasSubstr("exceeds 2147483647x65535x65535"));
   EXPECT_THAT(refusal(m, {1, 1, 65536}, {32}), HasSubstr("[launch-grid]"));
@@ -30,13 +31,15 @@ TEST(Launch, impossible_dimensions_are_refused) {
 
 TEST(Launch, parameters_must_have_the_size_that_the_kernel_declares) {
   Machine m(empty);
-  EXPECT_THAT(error_of([&] { m.prepare({1}, {1}); }), HasSubstr("[launch-parameters] launch of kernel k: 0 bytes of parameters given, 8 expected"));
+  EXPECT_THAT(error_of([&] { m.prepare({1}, {1}); }),
+              HasSubstr("[launch-parameters] launch of kernel k: 0 bytes of parameters given, 8 expected"));
 }
 
 TEST(Launch, required_and_maximal_block_sizes_of_the_kernel_are_kept) {
   Machine required(".visible .entry k(.param .u64 a) .reqntid 32, 2\n{\n  ret;\n}\n");
   EXPECT_EQ(refusal(required, {1}, {32, 2, 1}), "no error");
-  EXPECT_THAT(refusal(required, {1}, {64}), HasSubstr("block 64x1x1 is not 32x2x1, which the kernel requires"));
+  EXPECT_THAT(refusal(required, {1}, {64}),
+              HasSubstr("block 64x1x1 is not 32x2x1, which the kernel requires"));
   Machine most(".visible .entry k(.param .u64 a) .maxntid 128\n{\n  ret;\n}\n");
   EXPECT_EQ(refusal(most, {1}, {64, 2, 1}), "no error");
   EXPECT_THAT(refusal(most, {1}, {129}), HasSubstr("more than the 128 threads"));
@@ -90,7 +93,8 @@ TEST(Launch, special_registers_describe_thread_block_grid_and_machine) {
   for (unsigned t = 0; t < 24 * 60; ++t) {
     const unsigned lane = t % 60 % 32, bit = 1u << lane;
     EXPECT_THAT(std::vector(got.begin() + t * 16, got.begin() + t * 16 + 12),
-                testing::ElementsAre(lane, 10 + t % 60 / 32, 48, 5, bit - 1, ~(bit - 1), bit, 7, 99, (bit - 1) | bit, ~((bit - 1) | bit), 5))
+                testing::ElementsAre(lane, 10 + t % 60 / 32, 48, 5, bit - 1, ~(bit - 1), bit, 7, 99,
+                                     (bit - 1) | bit, ~((bit - 1) | bit), 5))
         << t;
   }
 }
@@ -132,13 +136,18 @@ TEST(Launch, an_interrupt_stops_the_run) {
 }
 
 TEST(Launch, everything_unsupported_in_a_module_is_listed_with_its_lines) {
-  const auto text = error_of([] { Machine m(lane_kernel("  mov.u32 %r5, 1;\n  wgmma.fence.sync.aligned;\n  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r5];\n")); });
+  const auto text = error_of([] {
+    Machine m(
+        lane_kernel("  mov.u32 %r5, 1;\n  wgmma.fence.sync.aligned;\n  "
+                    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r5];\n"));
+  });
   EXPECT_THAT(text, HasSubstr("unsupported"));
 }
 
 TEST(Launch, a_module_gives_its_memory_back) {
   GlobalMemory memory(1 << 20, 0);
-  const auto parsed = ptx::load_module("a.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 a[100];\n.const .u32 b = 3;\n");
+  const auto parsed = ptx::load_module(
+      "a.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 a[100];\n.const .u32 b = 3;\n");
   {
     const LoadedModule module(parsed, memory);
     EXPECT_EQ(memory.used(), 404u);
@@ -150,8 +159,11 @@ TEST(Launch, a_module_gives_its_memory_back) {
 
 TEST(Launch, a_variable_that_does_not_fit_is_an_error_and_leaves_nothing_behind) {
   GlobalMemory memory(1 << 20, 0);
-  const auto parsed = ptx::load_module("a.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 a[100];\n.global .b8 big[2000000];\n");
-  EXPECT_THAT(error_of([&] { const LoadedModule module(parsed, memory); }), AllOf(HasSubstr("[memory-exhausted]"), HasSubstr("'big' of 2000000 bytes")));
+  const auto parsed = ptx::load_module(
+      "a.ptx",
+      ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 a[100];\n.global .b8 big[2000000];\n");
+  EXPECT_THAT(error_of([&] { const LoadedModule module(parsed, memory); }),
+              AllOf(HasSubstr("[memory-exhausted]"), HasSubstr("'big' of 2000000 bytes")));
   EXPECT_EQ(memory.used(), 0u);
 }
 

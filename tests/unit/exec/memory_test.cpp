@@ -53,9 +53,12 @@ TEST_P(Memory, narrow_loads_extend_to_registers_of_every_width) {
   std::memcpy(s8.data(), in.data(), 128);
   std::memcpy(s16.data(), in.data(), 128);
   EXPECT_EQ(run_lanes(m, 32, 32, in), each_thread(32, [&](unsigned i) {
-              const auto sb = static_cast<std::uint32_t>(s8[i]), ub = static_cast<std::uint32_t>(static_cast<std::uint8_t>(s8[i]));
-              const auto sh = static_cast<std::uint32_t>(s16[i]), uh = static_cast<std::uint32_t>(static_cast<std::uint16_t>(s16[i]));
-              return sb + ub + sb + (s8[i] < 0 ? 255u : 0u) + ub + (sb & 0xffff) + sh + uh + sh + (in[i] >> 31 ? ~0u : 0u);
+              const auto sb = static_cast<std::uint32_t>(s8[i]),
+                         ub = static_cast<std::uint32_t>(static_cast<std::uint8_t>(s8[i]));
+              const auto sh = static_cast<std::uint32_t>(s16[i]),
+                         uh = static_cast<std::uint32_t>(static_cast<std::uint16_t>(s16[i]));
+              return sb + ub + sb + (s8[i] < 0 ? 255u : 0u) + ub + (sb & 0xffff) + sh + uh + sh +
+                     (in[i] >> 31 ? ~0u : 0u);
             }));
 }
 
@@ -111,8 +114,11 @@ TEST_P(Memory, vectors_move_all_their_elements) {
   const auto sums = m.download<std::uint32_t>(out, 40);
   for (unsigned i = 0; i < 40; ++i) {
     const std::uint32_t* v = &in[4 * i];
-    EXPECT_THAT(std::vector(got.begin() + 4 * i, got.begin() + 4 * i + 4), testing::ElementsAre(v[3], v[2], v[1], 7u)) << i;
-    EXPECT_THAT(std::vector(got.begin() + 256 + 4 * i, got.begin() + 260 + 4 * i), testing::ElementsAre(v[2], v[3], v[0], v[1]));
+    EXPECT_THAT(std::vector(got.begin() + 4 * i, got.begin() + 4 * i + 4),
+                testing::ElementsAre(v[3], v[2], v[1], 7u))
+        << i;
+    EXPECT_THAT(std::vector(got.begin() + 256 + 4 * i, got.begin() + 260 + 4 * i),
+                testing::ElementsAre(v[2], v[3], v[0], v[1]));
     EXPECT_EQ(got[512 + 4 * i], v[3]);
     EXPECT_EQ(got[513 + 4 * i], v[2]);
     EXPECT_EQ(sums[i], v[1] + (v[3] & 0xffff));
@@ -158,7 +164,8 @@ TEST_P(Memory, uniform_contiguous_and_scattered_addresses_agree_under_every_mask
   std::vector<std::uint32_t> in(512);
   for (unsigned i = 0; i < 512; ++i) in[i] = 1000 + i;
   const auto input = m.upload(in);
-  for (const std::uint32_t mask : {~0u, 1u, 0x80000000u, 0x55555555u, 0xaaaaaaaau, 0x00ffff00u, 0x8001u, 0xfffffffeu}) {
+  for (const std::uint32_t mask :
+       {~0u, 1u, 0x80000000u, 0x55555555u, 0xaaaaaaaau, 0x00ffff00u, 0x8001u, 0xfffffffeu}) {
     for (const std::uint32_t stride : {0u, 1u, 3u}) {
       for (const std::uint32_t step : {0u, 1u, 7u}) {
         const auto out = m.upload(std::vector<std::uint32_t>(96, 5));
@@ -171,7 +178,8 @@ TEST_P(Memory, uniform_contiguous_and_scattered_addresses_agree_under_every_mask
           expected[32 + 2 * to] = in[2 * i * stride];
           expected[33 + 2 * to] = in[2 * i * stride + 1];
         }
-        EXPECT_EQ(m.download<std::uint32_t>(out, 96), expected) << std::hex << mask << " " << stride << " " << step;
+        EXPECT_EQ(m.download<std::uint32_t>(out, 96), expected)
+            << std::hex << mask << " " << stride << " " << step;
       }
     }
   }
@@ -198,7 +206,8 @@ TEST_P(Memory, shared_memory_takes_addresses_of_32_and_64_bits_and_dynamic_array
   add.u32 %r1, %r7, %r8;
   mov.u32 %r9, %dynamic_smem_size;
   add.u32 %r1, %r1, %r9;
-)", ".extern .shared .align 16 .b8 grown[];\n", "  .shared .align 4 .b32 fixed[64];\n"));
+)",
+                        ".extern .shared .align 16 .b8 grown[];\n", "  .shared .align 4 .b32 fixed[64];\n"));
   m.params.dynamic_shared_bytes = 256;
   EXPECT_EQ(run_lanes(m, 64, 64), each_thread(64, [](unsigned i) { return (i ^ 1) + (i ^ 1) + 500 + 256; }));
 }
@@ -217,7 +226,8 @@ TEST_P(Memory, local_memory_belongs_to_one_thread) {
   add.s64 %rd9, %rd5, %rd7;
   ld.local.u32 %r5, [%rd9+16];
   add.u32 %r1, %r4, %r5;
-)", {}, "  .local .align 8 .b8 depot[48];\n"));
+)",
+                        {}, "  .local .align 8 .b8 depot[48];\n"));
   EXPECT_EQ(run_lanes(m, 96, 96), each_thread(96, [](unsigned i) { return 2 * i + 7000; }));
 }
 
@@ -243,7 +253,8 @@ TEST_P(Memory, generic_addresses_of_several_spaces_work_in_one_instruction) {
   ld.shared.u32 %r4, [s];
   isspacep.shared %p4, %rd8;
   @%p4 add.u32 %r1, %r1, 1000;
-)", {}, "  .shared .align 4 .b32 s[64];\n  .local .align 4 .b32 depot[4];\n"));
+)",
+                        {}, "  .shared .align 4 .b32 s[64];\n  .local .align 4 .b32 depot[4];\n"));
   const std::vector<std::uint32_t> in(64);
   const auto out = m.upload(std::vector<std::uint32_t>(64)), input = m.upload(in);
   m.run({1}, {64}, out, input);
@@ -255,7 +266,8 @@ TEST_P(Memory, generic_addresses_of_several_spaces_work_in_one_instruction) {
 }
 
 TEST_P(Memory, constants_and_initialised_variables_have_their_values_and_addresses) {
-  Machine m(lane_kernel(R"(
+  Machine m(lane_kernel(
+      R"(
   and.b32 %r2, %r0, 3;
   mul.wide.u32 %rd5, %r2, 4;
   mov.u64 %rd6, lut;
@@ -266,8 +278,9 @@ TEST_P(Memory, constants_and_initialised_variables_have_their_values_and_address
   ld.global.u32 %r5, [%rd7];
   add.u32 %r1, %r3, %r4;
   add.u32 %r1, %r1, %r5;
-)", ".const .align 4 .u32 lut[4] = {10, 20, 30, 40};\n.global .align 4 .u32 numbers[3] = {1, 2, 3};\n"
-    ".global .align 8 .u64 pointer = numbers+8;\n"));
+)",
+      ".const .align 4 .u32 lut[4] = {10, 20, 30, 40};\n.global .align 4 .u32 numbers[3] = {1, 2, 3};\n"
+      ".global .align 8 .u64 pointer = numbers+8;\n"));
   EXPECT_EQ(run_lanes(m, 64, 64), each_thread(64, [](unsigned i) { return 10 * (i % 4 + 1) + 20 + 3; }));
 }
 
@@ -309,43 +322,62 @@ TEST_P(Memory, asynchronous_copies_fill_shared_memory_and_zero_what_the_source_l
   ld.shared.u32 %r6, [%r4+12];
   ld.shared.u32 %r7, [%r4+1024];
   mad.lo.u32 %r1, %r7, 1000, %r6;
-)", {}, "  .shared .align 16 .b8 s[2048];\n"));
+)",
+                        {}, "  .shared .align 16 .b8 s[2048];\n"));
   std::vector<std::uint32_t> in(33 * 4);
   for (unsigned i = 0; i < in.size(); ++i) in[i] = i | 0x50000;
-  EXPECT_EQ(run_lanes(m, 32, 32, in), each_thread(32, [](unsigned i) { return 4 * i * 1000 + ((4 * i + 7) | 0x50000); }));
+  EXPECT_EQ(run_lanes(m, 32, 32, in),
+            each_thread(32, [](unsigned i) { return 4 * i * 1000 + ((4 * i + 7) | 0x50000); }));
 }
 
 TEST_P(Memory, prefetches_do_not_fault) {
-  Machine m(lane_kernel("  prefetch.global.L2 [%rd4];\n  mov.u64 %rd5, 64;\n  prefetch.L1 [%rd5];\n  mov.u32 %r1, 1;\n"));
+  Machine m(lane_kernel(
+      "  prefetch.global.L2 [%rd4];\n  mov.u64 %rd5, 64;\n  prefetch.L1 [%rd5];\n  mov.u32 %r1, 1;\n"));
   EXPECT_EQ(run_lanes(m, 32, 32)[31], 1u);
 }
 
 // Faults: what a user reads.
 
-std::string fault_of(const std::string& body, const std::string& before = {}, const std::string& locals = {}) {
+std::string fault_of(const std::string& body, const std::string& before = {},
+                     const std::string& locals = {}) {
   Machine m(lane_kernel(body, before, locals));
   return error_of([&] { run_lanes(m, 64, 64); });
 }
 
 TEST_P(Memory, an_access_behind_an_allocation_names_kernel_line_thread_address_and_allocation) {
-  Machine m(".file 1 \"vector.cu\"\n" + lane_kernel("  setp.lt.u32 %p1, %r0, 40;\n  @%p1 bra END;\n  .loc 1 77 3\n  ld.global.u32 %r1, [%rd4+104];\n"));
+  Machine m(
+      ".file 1 \"vector.cu\"\n" +
+      lane_kernel(
+          "  setp.lt.u32 %p1, %r0, 40;\n  @%p1 bra END;\n  .loc 1 77 3\n  ld.global.u32 %r1, [%rd4+104];\n"));
   EXPECT_EQ(error_of([&] { run_lanes(m, 64, 64); }),
-            "[illegal-address] test.ptx:28:3: Invalid global read of 4 bytes at address 0x200000000308 by thread (40,0,0) in block (0,0,0) of kernel k "
-            "(test.ptx:28, source vector.cu:77): the nearest allocation is in of 256 bytes at 0x200000000200 (8 bytes after the end)");
+            "[illegal-address] test.ptx:28:3: Invalid global read of 4 bytes at address 0x200000000308 by "
+            "thread (40,0,0) in block (0,0,0) of kernel k "
+            "(test.ptx:28, source vector.cu:77): the nearest allocation is in of 256 bytes at 0x200000000200 "
+            "(8 bytes after the end)");
 }
 
 TEST_P(Memory, faults_name_the_kind_of_access) {
-  EXPECT_THAT(fault_of("  mov.u64 %rd5, 0;\n  ld.global.u32 %r1, [%rd5+16];\n"), HasSubstr("Invalid global read of 4 bytes at address 0x10 by thread (0,0,0)"));
-  EXPECT_THAT(fault_of("  mov.u64 %rd5, 0;\n  ld.u32 %r1, [%rd5];\n"), HasSubstr("Invalid global read of 4 bytes at address 0x0 "));
-  EXPECT_THAT(fault_of("  st.global.v4.u32 [%rd3+4096], {%r0, %r0, %r0, %r0};\n"), HasSubstr("Invalid global write of 16 bytes"));
-  EXPECT_THAT(fault_of("  atom.global.add.u32 %r1, [%rd3+4096], 1;\n"), HasSubstr("Invalid global atomic of 4 bytes"));
+  EXPECT_THAT(fault_of("  mov.u64 %rd5, 0;\n  ld.global.u32 %r1, [%rd5+16];\n"),
+              HasSubstr("Invalid global read of 4 bytes at address 0x10 by thread (0,0,0)"));
+  EXPECT_THAT(fault_of("  mov.u64 %rd5, 0;\n  ld.u32 %r1, [%rd5];\n"),
+              HasSubstr("Invalid global read of 4 bytes at address 0x0 "));
+  EXPECT_THAT(fault_of("  st.global.v4.u32 [%rd3+4096], {%r0, %r0, %r0, %r0};\n"),
+              HasSubstr("Invalid global write of 16 bytes"));
+  EXPECT_THAT(fault_of("  atom.global.add.u32 %r1, [%rd3+4096], 1;\n"),
+              HasSubstr("Invalid global atomic of 4 bytes"));
   EXPECT_THAT(fault_of("  ld.global.u32 %r1, [%rd4+1];\n"), HasSubstr("[misaligned-address] test.ptx:"));
-  EXPECT_THAT(fault_of("  ld.global.v2.u32 {%r1, %r2}, [%rd4];\n"), HasSubstr("Misaligned global read of 8 bytes"));
-  EXPECT_THAT(fault_of("  mov.u32 %r2, 252;\n  add.u32 %r2, %r2, %r0;\n  ld.shared.u8 %r1, [%r2];\n", {}, "  .shared .b32 s[64];\n  ld.shared.u32 %r1, [s];\n"),
-              HasSubstr("Invalid shared read of 1 bytes at address 0x100 by thread (4,0,0) in block (0,0,0) of kernel k"));
-  EXPECT_THAT(fault_of("  mov.u64 %rd5, d;\n  st.local.u32 [%rd5+16], %r0;\n", {}, "  .local .align 4 .b8 d[16];\n"),
-              HasSubstr("Invalid local write of 4 bytes at address 0x10 by thread (0,0,0) in block (0,0,0)"));
-  EXPECT_THAT(fault_of("  mov.u64 %rd5, c;\n  cvta.const.u64 %rd5, %rd5;\n  st.u32 [%rd5], %r0;\n", ".const .align 4 .u32 c = 1;\n"),
+  EXPECT_THAT(fault_of("  ld.global.v2.u32 {%r1, %r2}, [%rd4];\n"),
+              HasSubstr("Misaligned global read of 8 bytes"));
+  EXPECT_THAT(
+      fault_of("  mov.u32 %r2, 252;\n  add.u32 %r2, %r2, %r0;\n  ld.shared.u8 %r1, [%r2];\n", {},
+               "  .shared .b32 s[64];\n  ld.shared.u32 %r1, [s];\n"),
+      HasSubstr(
+          "Invalid shared read of 1 bytes at address 0x100 by thread (4,0,0) in block (0,0,0) of kernel k"));
+  EXPECT_THAT(
+      fault_of("  mov.u64 %rd5, d;\n  st.local.u32 [%rd5+16], %r0;\n", {}, "  .local .align 4 .b8 d[16];\n"),
+      HasSubstr("Invalid local write of 4 bytes at address 0x10 by thread (0,0,0) in block (0,0,0)"));
+  EXPECT_THAT(fault_of("  mov.u64 %rd5, c;\n  cvta.const.u64 %rd5, %rd5;\n  st.u32 [%rd5], %r0;\n",
+                       ".const .align 4 .u32 c = 1;\n"),
               HasSubstr("constant 'c' is read-only"));
 }
 

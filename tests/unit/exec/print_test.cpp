@@ -16,7 +16,8 @@ std::string text_variable(const std::string& name, const std::string& text) {
 std::string printed(const std::string& format, const std::string& stores, unsigned threads = 1) {
   Machine m(text_variable("format", format) + text_variable("word", "word") + R"(
 .extern .func (.param .b32 result) vprintf(.param .b64 a, .param .b64 b);
-)" + lane_kernel(R"(
+)" +
+            lane_kernel(R"(
   mov.u64 %rd10, buffer;
   cvta.local.u64 %rd11, %rd10;
   mov.u64 %rd13, word;
@@ -31,7 +32,8 @@ std::string printed(const std::string& format, const std::string& stores, unsign
     call.uni (r), vprintf, (a, b);
     ld.param.b32 %r1, [r];
   }
-)", {}, "  .local .align 8 .b8 buffer[64];\n"));
+)",
+                        {}, "  .local .align 8 .b8 buffer[64];\n"));
   run_lanes(m, threads, threads);
   return m.printed;
 }
@@ -79,12 +81,15 @@ TEST(Print, threads_print_in_lane_order_and_get_the_number_of_arguments) {
 }
 
 TEST(Print, a_bad_string_is_a_fault_with_its_place) {
-  EXPECT_THAT(error_of([] { printed("%s", "  mov.u64 %rd14, 99; st.local.u64 [%rd10], %rd14;\n"); }),
-              HasSubstr("Invalid read of printf's string at address 0x63 by thread (0,0,0) in block (0,0,0) of kernel k"));
+  EXPECT_THAT(
+      error_of([] { printed("%s", "  mov.u64 %rd14, 99; st.local.u64 [%rd10], %rd14;\n"); }),
+      HasSubstr(
+          "Invalid read of printf's string at address 0x63 by thread (0,0,0) in block (0,0,0) of kernel k"));
 }
 
 TEST(Print, a_failed_assertion_stops_the_program_with_its_text) {
-  Machine m(text_variable("what", "i < n") + text_variable("file", "app.cu") + text_variable("function", "void k(int)") + R"(
+  Machine m(text_variable("what", "i < n") + text_variable("file", "app.cu") +
+            text_variable("function", "void k(int)") + R"(
 .extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
 )" + lane_kernel(R"(
   setp.ne.u32 %p1, %r0, 37;
@@ -101,7 +106,9 @@ TEST(Print, a_failed_assertion_stops_the_program_with_its_text) {
     FAIL() << "no assertion";
   } catch (const Fault& f) {
     EXPECT_EQ(f.kind(), Fault::Kind::assertion);
-    EXPECT_THAT(f.what(), HasSubstr("app.cu:12: void k(int): block: [0,0,0], thread: [37,0,0] Assertion `i < n` failed."));
+    EXPECT_THAT(
+        f.what(),
+        HasSubstr("app.cu:12: void k(int): block: [0,0,0], thread: [37,0,0] Assertion `i < n` failed."));
   }
 }
 

@@ -26,7 +26,8 @@ LOOP:
   add.u32 %r1, %r1, %r7;
   setp.gt.u32 %p2, %r1, 20;
   @%p2 atom.global.add.u32 %r8, [%rd2], 1;
-)", {}, "  .shared .align 4 .b32 s[128];\n");
+)",
+                                      {}, "  .shared .align 4 .b32 s[128];\n");
 
 struct Trace {
   std::vector<std::uint32_t> pcs, masks;
@@ -36,14 +37,16 @@ struct Trace {
 
 class Recorder final : public Consumer {
  public:
-  void consume(std::uint64_t warp, std::span<const Record> records, std::span<const std::uint64_t> addresses) override {
+  void consume(std::uint64_t warp, std::span<const Record> records,
+               std::span<const std::uint64_t> addresses) override {
     Trace& t = traces[warp];
     for (const Record& r : records) {
       t.pcs.push_back(r.pc);
       t.masks.push_back(r.mask);
       if (r.address_index == ptx::no_pc) continue;
       for (unsigned lane = 0; lane < warp_size; ++lane)
-        if (r.mask >> lane & 1) t.addresses.push_back(addresses[std::size_t{r.address_index} * warp_size + lane]);
+        if (r.mask >> lane & 1)
+          t.addresses.push_back(addresses[std::size_t{r.address_index} * warp_size + lane]);
     }
   }
   std::map<std::uint64_t, Trace> traces;
@@ -107,7 +110,8 @@ TEST(Step, memory_steps_report_space_size_and_addresses) {
   ld.u32 %r6, [%rd6+8];
   ld.u64 %rd7, [%rd2+8];
   cp.async.ca.shared.global [%r3+16], [%rd2], 8;
-)", {}, "  .shared .align 16 .b8 s[32];\n"));
+)",
+                        {}, "  .shared .align 16 .b8 s[32];\n"));
   const auto out = m.upload(std::vector<std::uint32_t>(32)), in = m.upload(std::vector<std::uint32_t>(32));
   const auto launch = m.prepare({1}, {32}, out, in);
   Block block(*launch);
@@ -120,11 +124,14 @@ TEST(Step, memory_steps_report_space_size_and_addresses) {
   std::vector<Seen> seen;
   while (!block.finished()) {
     const Step& s = block.step(0, 0);
-    if (s.addresses != nullptr) seen.push_back({s.space, s.bytes, s.addresses[3], s.addresses2 == nullptr ? 0 : s.addresses2[3]});
+    if (s.addresses != nullptr)
+      seen.push_back({s.space, s.bytes, s.addresses[3], s.addresses2 == nullptr ? 0 : s.addresses2[3]});
   }
   using ptx::Space;
-  const std::vector<Seen> expected = {{Space::param, 8, 0, 0},  {Space::param, 8, 8, 0},  {Space::global, 8, in, 0},  {Space::shared, 1, 5, 0},
-                                      {Space::shared, 4, 8, 0}, {Space::global, 8, in + 8, 0}, {Space::global, 8, in, 16}, {Space::global, 4, out + 12, 0}};
+  const std::vector<Seen> expected = {{Space::param, 8, 0, 0},    {Space::param, 8, 8, 0},
+                                      {Space::global, 8, in, 0},  {Space::shared, 1, 5, 0},
+                                      {Space::shared, 4, 8, 0},   {Space::global, 8, in + 8, 0},
+                                      {Space::global, 8, in, 16}, {Space::global, 4, out + 12, 0}};
   ASSERT_EQ(seen.size(), expected.size());
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], expected[i]) << i;
 }
@@ -172,7 +179,8 @@ JOIN:
 }
 
 TEST(Step, a_block_reset_to_another_index_starts_afresh) {
-  Machine m(lane_kernel("  ld.shared.u32 %r1, [s];\n  st.shared.u32 [s], 77;\n", {}, "  .shared .align 4 .b32 s;\n"));
+  Machine m(lane_kernel("  ld.shared.u32 %r1, [s];\n  st.shared.u32 [s], 77;\n", {},
+                        "  .shared .align 4 .b32 s;\n"));
   EXPECT_EQ(run_lanes(m, 96, 32), each_thread(96, [](unsigned) { return 0; }));
 }
 

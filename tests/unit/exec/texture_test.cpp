@@ -61,7 +61,9 @@ Texture small(Machine& m) {
 
 TEST(Texture, point_fetch_takes_the_texel_that_holds_the_coordinate_and_clamps) {
   Machine m(kernel_2d);
-  EXPECT_THAT(first_channel(m, small(m), {{0.0f, 0.0f}, {0.99f, 1.5f}, {3.5f, 0.5f}, {9.0f, 9.0f}, {-3.0f, 0.0f}}), ElementsAre(0, 4, 3, 7, 0));
+  EXPECT_THAT(
+      first_channel(m, small(m), {{0.0f, 0.0f}, {0.99f, 1.5f}, {3.5f, 0.5f}, {9.0f, 9.0f}, {-3.0f, 0.0f}}),
+      ElementsAre(0, 4, 3, 7, 0));
 }
 
 TEST(Texture, the_border_is_zero) {
@@ -77,7 +79,13 @@ TEST(Texture, normalised_coordinates_wrap_and_mirror) {
   t.normalized_coordinates = true;
   t.address_mode[0] = AddressMode::wrap;
   t.address_mode[1] = AddressMode::mirror;
-  EXPECT_THAT(first_channel(m, t, {{0.125f, 0.25f}, {1.125f, 0.25f}, {-0.125f, 0.25f}, {0.375f, 1.25f}, {0.375f, 1.75f}, {0.375f, -0.25f}}),
+  EXPECT_THAT(first_channel(m, t,
+                            {{0.125f, 0.25f},
+                             {1.125f, 0.25f},
+                             {-0.125f, 0.25f},
+                             {0.375f, 1.25f},
+                             {0.375f, 1.75f},
+                             {0.375f, -0.25f}}),
               ElementsAre(0, 0, 3, 5, 1, 1));
 }
 
@@ -85,7 +93,8 @@ TEST(Texture, linear_filter_weighs_the_four_neighbours) {
   Machine m(kernel_2d);
   Texture t = small(m);
   t.linear_filter = true;
-  EXPECT_THAT(first_channel(m, t, {{0.5f, 0.5f}, {1.0f, 0.5f}, {1.5f, 1.0f}, {2.25f, 1.25f}, {0.0f, 0.5f}}), ElementsAre(0, 0.5f, 3, 4.75f, 0));
+  EXPECT_THAT(first_channel(m, t, {{0.5f, 0.5f}, {1.0f, 0.5f}, {1.5f, 1.0f}, {2.25f, 1.25f}, {0.0f, 0.5f}}),
+              ElementsAre(0, 0.5f, 3, 4.75f, 0));
 }
 
 TEST(Texture, channels_are_converted_as_the_texture_says) {
@@ -108,7 +117,8 @@ TEST(Texture, channels_are_converted_as_the_texture_says) {
   m.params.textures = table;
   EXPECT_THAT(fetch(m, 1, {{0, 0}}), ElementsAre(0, 1.0f / 255, 128.0f / 255, 1));
   EXPECT_THAT(fetch(m, 2, {{1, 0}}), ElementsAre(0, 0, 1, -1));
-  EXPECT_THAT(fetch(m, 3, {{0, 0}, {1, 0}}), ElementsAre(1, -2, 0, 0, 0x1p-24f, std::numeric_limits<float>::infinity(), 0, 0));
+  EXPECT_THAT(fetch(m, 3, {{0, 0}, {1, 0}}),
+              ElementsAre(1, -2, 0, 0, 0x1p-24f, std::numeric_limits<float>::infinity(), 0, 0));
 }
 
 TEST(Texture, references_are_bound_by_variable_and_fetched_by_integer_in_one_and_three_dimensions) {
@@ -138,14 +148,19 @@ TEST(Texture, references_are_bound_by_variable_and_fetched_by_integer_in_one_and
   EXPECT_THAT(error_of([&] { run_lanes(m, 32, 32); }), HasSubstr("is not bound, used by thread (0,0,0)"));
   m.module->bind_texture(0, t);
   m.module->bind_texture(1, b);
-  EXPECT_EQ(run_lanes(m, 32, 32), each_thread(32, [](unsigned i) { return (i < 20 ? i + 100 : 0) + (i < 8 ? (7 - i) * 1000 : 0); }));
+  EXPECT_EQ(run_lanes(m, 32, 32), each_thread(32, [](unsigned i) {
+              return (i < 20 ? i + 100 : 0) + (i < 8 ? (7 - i) * 1000 : 0);
+            }));
 }
 
 TEST(Texture, texels_outside_of_every_allocation_are_a_fault) {
   Machine m(kernel_2d);
   Texture t = small(m);
   t.height = 1000;
-  EXPECT_THAT(error_of([&] { first_channel(m, t, {{0.0f, 900.0f}}); }), HasSubstr("Invalid global read of 4 bytes"));
+  EXPECT_THAT(error_of([&] {
+                first_channel(m, t, {{0.0f, 900.0f}});
+              }),
+              HasSubstr("Invalid global read of 4 bytes"));
 }
 
 }  // namespace
