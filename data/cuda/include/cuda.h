@@ -2,6 +2,8 @@
 // information. Programs that load modules themselves are run from their PTX with a launch file instead.
 #pragma once
 
+#define __cuda_cuda_h__  // programs test for it
+
 #include <stddef.h>
 
 #include "host_defines.h"

@@ -3,6 +3,8 @@
 // simtlab's device maths library; everything else is here. Also compiles, without device code, in any host compiler.
 #pragma once
 
+#define __CUDA_RUNTIME_H__  // programs test for it
+
 #if defined(__CUDA__) && defined(__clang__)
 // Device overloads must be declared before <cmath> makes its constexpr functions host and device ones.
 #include <__clang_cuda_math_forward_declares.h>

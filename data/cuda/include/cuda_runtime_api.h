@@ -1,6 +1,8 @@
 // The CUDA runtime API, C part: what simtlab's libcudart offers. A function that is not declared here does not exist in it.
 #pragma once
 
+#define __CUDA_RUNTIME_API_H__  // programs test for it
+
 #include <stddef.h>
 
 #include "driver_types.h"

@@ -1,6 +1,8 @@
 // Enumerations and structures of the CUDA runtime API. Numeric values and layouts follow CUDA 12.
 #pragma once
 
+#define __DRIVER_TYPES_H__  // programs test for it
+
 #include <limits.h>
 #include <stddef.h>
 

@@ -1,1 +1,0 @@
-// Stand-in: hybridsort includes this header and uses nothing of it.
