@@ -1,0 +1,129 @@
+// nvcc's command line as simtlab reads it.
+#include "frontend/nvcc_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace simtlab::frontend {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class NvccOptionsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("simtlab-options-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    for (const char* name : {"a.cu", "b.cpp", "c.c", "d.o", "odd.txt"}) std::ofstream(path(name)) << "\n";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  NvccOptions parse(std::vector<std::string> arguments) const {
+    arguments.push_back(path("a.cu"));
+    return parse_nvcc_options(arguments);
+  }
+  Error refusal(const std::vector<std::string>& arguments) const {
+    try {
+      parse_nvcc_options(arguments);
+    } catch (const Error& e) {
+      return e;
+    }
+    ADD_FAILURE() << "accepted";
+    return {ExitCode::ok, "none", "none"};
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(NvccOptionsTest, ArchitecturesAreMappedSortedAndListedOnce) {
+  EXPECT_THAT(parse({}).architectures, ElementsAre("sm_70"));
+  EXPECT_THAT(parse({"-arch=sm_80"}).architectures, ElementsAre("sm_80"));
+  EXPECT_THAT(parse({"-arch", "compute_35"}).architectures, ElementsAre("sm_35"));
+  EXPECT_THAT(parse({"-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_60,code=[sm_60,compute_60]",
+                     "--generate-code", "arch=compute_80,code=compute_80"})
+                  .architectures,
+              ElementsAre("sm_60", "sm_80"));
+}
+
+TEST_F(NvccOptionsTest, ArchitecturesNewerThanTheCompilerAreReplacedWithANote) {
+  const NvccOptions o = parse({"-arch=sm_120"});
+  EXPECT_THAT(o.architectures, ElementsAre("sm_90"));
+  ASSERT_EQ(o.notes.size(), 1u);
+  EXPECT_THAT(o.notes[0], HasSubstr("sm_90"));
+}
+
+TEST_F(NvccOptionsTest, UnknownArchitecturesAreUsageErrors) {
+  EXPECT_EQ(refusal({"-arch=sm_33", path("a.cu")}).code(), ExitCode::usage);
+  EXPECT_EQ(refusal({"-arch=volta", path("a.cu")}).code(), ExitCode::usage);
+}
+
+TEST_F(NvccOptionsTest, SearchPathsAndMacrosKeepTheirOrderJoinedOrSeparate) {
+  EXPECT_THAT(parse({"-Ix", "-I", "y", "-DA=1", "-D", "B", "-std=c++14"}).common,
+              ElementsAre("-I", "x", "-I", "y", "-D", "A=1", "-D", "B", "-std=c++14"));
+}
+
+TEST_F(NvccOptionsTest, HostOptionsAreSplitAtCommas) {
+  const NvccOptions o = parse({"-Xcompiler", "-Wall,-march=native", "-Xcompiler=-fopenmp", "-Xlinker", "--wrap=f"});
+  EXPECT_THAT(o.host, ElementsAre("-Wall", "-march=native"));
+  EXPECT_TRUE(o.openmp);
+  EXPECT_THAT(o.link, ElementsAre("-Wl,--wrap=f"));
+}
+
+TEST_F(NvccOptionsTest, FastMathSetsWhatNvccSaysItSets) {
+  const NvccOptions o = parse({"-use_fast_math"});
+  EXPECT_TRUE(o.fast_math && o.flush_denormals && !o.precise_division && !o.precise_sqrt && o.fuse_multiply_add);
+  EXPECT_FALSE(parse({"-fmad=false"}).fuse_multiply_add);
+  EXPECT_FALSE(parse({"--prec-div=false"}).precise_division);
+}
+
+TEST_F(NvccOptionsTest, OurOwnRuntimeNeedsNoLibraryOption) {
+  EXPECT_THAT(parse({"-lcudart", "-lcuda", "-cudart", "shared"}).link, IsEmpty());
+  EXPECT_THAT(parse({"-lm"}).link, ElementsAre("-lm"));
+}
+
+TEST_F(NvccOptionsTest, LanguagesFollowTheExtensionOrTheOption) {
+  const NvccOptions o = parse_nvcc_options({path("a.cu"), path("b.cpp"), path("c.c"), path("d.o")});
+  ASSERT_EQ(o.inputs.size(), 4u);
+  EXPECT_EQ(o.inputs[0].language, Language::cuda);
+  EXPECT_EQ(o.inputs[1].language, Language::cxx);
+  EXPECT_EQ(o.inputs[2].language, Language::c);
+  EXPECT_EQ(o.inputs[3].language, Language::link);
+  EXPECT_EQ(parse_nvcc_options({"-x", "cu", path("b.cpp")}).inputs[0].language, Language::cuda);
+}
+
+TEST_F(NvccOptionsTest, WhatSimtlabCannotDoIsSaidAsUnsupported) {
+  for (const char* option : {"-rdc=true", "-dc", "-m32", "-lcublas", "-cubin", "-dryrun"})
+    EXPECT_EQ(refusal({option, path("a.cu")}).code(), ExitCode::unsupported) << option;
+  EXPECT_THAT(refusal({"-rdc=true", path("a.cu")}).format(), HasSubstr("relocatable device code"));
+  EXPECT_NO_THROW(parse({"-rdc=false"}));
+}
+
+TEST_F(NvccOptionsTest, MistakesAreUsageErrorsThatName) {
+  EXPECT_THAT(refusal({"-use_fast_maht", path("a.cu")}).format(), HasSubstr("-use_fast_math"));
+  EXPECT_EQ(refusal({"-o"}).code(), ExitCode::usage);
+  EXPECT_EQ(refusal({}).code(), ExitCode::usage);
+  EXPECT_EQ(refusal({"-maxrregcount=lots", path("a.cu")}).code(), ExitCode::usage);
+  EXPECT_EQ(refusal({"-c", "-o", "x.o", path("a.cu"), path("b.cpp")}).code(), ExitCode::usage);
+  EXPECT_EQ(refusal({path("odd.txt")}).code(), ExitCode::usage);
+}
+
+TEST_F(NvccOptionsTest, MissingFilesAndFoldersAreBadInput) {
+  EXPECT_EQ(refusal({path("missing.cu")}).id(), "file-missing");
+  std::filesystem::create_directory(folder_ / "folder.cu");
+  EXPECT_EQ(refusal({path("folder.cu")}).id(), "file-directory");
+}
+
+TEST_F(NvccOptionsTest, OptionsWithoutEffectAreNotedOnce) {
+  EXPECT_THAT(parse({"-Xptxas", "-v", "-Xptxas", "-O3"}).notes, ElementsAre("-Xptxas has no effect"));
+}
+
+}  // namespace
+}  // namespace simtlab::frontend
