@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-build-1";
+constexpr const char* kCacheVersion = "simtlab-build-2";
 
 void append(Command& c, const Command& more) { c.insert(c.end(), more.begin(), more.end()); }
 

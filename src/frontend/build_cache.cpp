@@ -96,6 +96,7 @@ std::vector<fs::path> read_dependencies(const std::string& text) {
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
     if (c == '\\' && (next == '\n' || next == '\r')) {
       finish();
+      i += next == '\r' && i + 2 < text.size() && text[i + 2] == '\n' ? 2 : 1;   // the line goes on
     } else if (c == '\\' && (next == ' ' || next == '#' || next == '\\')) {
       word += next;
       ++i;
