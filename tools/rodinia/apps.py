@@ -53,7 +53,11 @@ def backprop(context):
 
 
 def cfd(context):
-    said = [both(context, name, relative=2e-3, absolute=1e-3) for name in ("density", "momentum", "density_energy")]
+    said = []
+    for name in ("density", "momentum", "density_energy"):
+        # The first line is the number of cells and that number padded to the block size, which is the GPU's own.
+        ours, reference = (checks.numbers((folder / name).read_text().split("\n", 1)[1]) for folder in (context.cuda, context.openmp))
+        said.append(checks.same_numbers(ours, reference, name, 2e-3, 1e-3))
     return f"density, momentum, energy: {said[0]}"
 
 

@@ -103,41 +103,31 @@ def nn(stdout, count):
 
 
 def lift53(v):
-    """One level of the reversible 5/3 transform with symmetric extension: (low, high)."""
+    """One level of the reversible 5/3 transform with symmetric extension: (low, high). Divisions truncate, as C's do."""
     n = len(v)
 
-    def at(i):
-        return v[-i if i < 0 else (2 * (n - 1) - i if i >= n else i)]
+    def part(x, d):
+        return x // d if x >= 0 else -(-x // d)
 
-    high = {i: at(i) - ((at(i - 1) + at(i + 1)) >> 1) for i in range(1, n, 2)}
+    def mirror(i):
+        return -i if i < 0 else (2 * (n - 1) - i if i >= n else i)
 
-    def h(i):
-        if i < 0:
-            i = -i
-        if i >= n:
-            i = 2 * (n - 1) - i
-        return high[i]
-
-    low = [at(i) + ((h(i - 1) + h(i + 1) + 2) >> 2) for i in range(0, n, 2)]
+    high = {i: v[i] - part(v[mirror(i - 1)] + v[mirror(i + 1)], 2) for i in range(1, n, 2)}
+    low = [v[i] + part(high[mirror(i - 1)] + high[mirror(i + 1)] + 2, 4) for i in range(0, n, 2)]
     return low, [high[i] for i in range(1, n, 2)]
 
 
 def dwt53(dump, pixels, width, height, levels):
     """The integer 5/3 transform computed on the host, compared sample by sample with what came back from the device."""
-    result = [p - 128 for p in pixels]
-    w, h = width, height
+    # Columns, then rows; each band is one piece, the deepest bands first.
+    rows = [[p - 128 for p in pixels[y * width:(y + 1) * width]] for y in range(height)]
+    bands = []
     for _ in range(levels):
-        rows = []
-        for y in range(h):
-            low, high = lift53(result[y * width:y * width + w])
-            rows.append(low + high)
-        for x in range(w):
-            low, high = lift53([rows[y][x] for y in range(h)])
-            for y, v in enumerate(low + high):
-                rows[y][x] = v
-        for y in range(h):
-            result[y * width:y * width + w] = rows[y]
-        w, h = (w + 1) // 2, (h + 1) // 2
+        columns = [lift53([r[x] for r in rows]) for x in range(len(rows[0]))]
+        low, high = ([lift53(list(r)) for r in zip(*(c[k] for c in columns))] for k in (0, 1))
+        bands = [v for r in low for v in r[1]] + [v for r in high for v in r[0]] + [v for r in high for v in r[1]] + bands
+        rows = [r[0] for r in low]
+    result = [v for r in rows for v in r] + bands
     copies = dumps(dump)
     expect(copies, "no copy from the device")
     ours = struct.unpack(f"<{len(copies[-1]) // 4}i", copies[-1])
