@@ -70,22 +70,23 @@ def hotspot3d(context):
 def mummergpu(context):
     reference = context.run_program(["-C"] + context.app.run)
     ours, theirs = (sorted(t.split("\n")) for t in (context.stdout, reference))
-    checks.expect(any(re.match(r"\s+\d+\s+\d+\s+\d+", line) for line in ours), "no match was printed")
+    checks.expect(any(re.match(r"\s*\d+\s+\d+\s+\d+", line) for line in ours), "no match was printed")
     checks.expect(ours == theirs, "matches differ from the program's own CPU version")
     return f"{len(ours)} lines equal to its own CPU version"
 
 
 def myocyte(context):
     ours = [float(v) for v in re.findall(r"=(\S+)", (context.cuda / "output.txt").read_text())]
-    rows = re.findall(r"^ROW \d+ \d+ (\S+)", context.reference_stdout, re.M)
-    return checks.same_numbers(ours, [float(v) for v in rows], "state", 1e-3, 1e-4)
+    rows = [float(v) for v in re.findall(r"^ROW \d+ \d+ (\S+)", context.reference_stdout, re.M)]
+    return checks.same_numbers(ours, rows, "state", 1e-3, 1e-4)
 
 
 def particlefilter(context):
     pattern = r"^(XE|YE): (\S+)"
     ours = [float(v) for _, v in re.findall(pattern, context.stdout, re.M)]
     reference = [float(v) for _, v in re.findall(pattern, context.reference_stdout, re.M)]
-    return checks.same_numbers(ours, reference, "estimated position per frame", 1e-6)
+    # The GPU version prints the last position only.
+    return checks.same_numbers(ours[-2:], reference[-2:], "last estimated position", 1e-4)
 
 
 def pathfinder(context):
@@ -131,7 +132,8 @@ APPS = [
         run=["../../data/heartwall/test.avi", "3"], make_input=inputs.heartwall, how="OpenMP version, result.txt",
         reference=[("heartwall", [GCC + ["-DOUTPUT", "main.c", "AVI/avilib.c", "AVI/avimod.c", "-IAVI", "-lm", "-o", "ref"],
                                   ["./ref", "../../data/heartwall/test.avi", "3", "2"]])],
-        check=lambda c: both(c, "result.txt", relative=0)),
+        check=lambda c: both(c, "result.txt", relative=0),
+        note="races: kernel.cu lacks a __syncthreads() between the two loops at lines 758 and 774"),
     App("hotspot", cu=["hotspot.cu"], run=["128", "2", "4", "../../data/hotspot/temp", "../../data/hotspot/power", "output.out"], make_input=inputs.hotspot,
         how="OpenMP version, output file",
         reference=[("hotspot", [GXX + ["hotspot_openmp.cpp", "-o", "ref"],
@@ -155,33 +157,34 @@ APPS = [
     App("leukocyte", folder="leukocyte/CUDA", cu=["find_ellipse_kernel.cu", "track_ellipse_kernel.cu"],
         c=["detect_main.c", "avilib.c", "find_ellipse.c", "track_ellipse.c", "misc_math.c"], cflags=["-DOUTPUT", "-I../meschach_lib", "-I."],
         flags=["-I../meschach_lib", "../meschach_lib/meschach.a"], run=["../../../data/leukocyte/testfile.avi", "2"],
-        make_input=inputs.leukocyte, how="OpenMP version, cell positions",
+        make_input=inputs.leukocyte, how="OpenMP version in double precision, cell positions within a pixel",
         reference=[("leukocyte/OpenMP", [GCC + ["-DOUTPUT", "-I../meschach_lib", "detect_main.c", "avilib.c", "find_ellipse.c", "track_ellipse.c", "misc_math.c",
                                                 "../../../cuda/leukocyte/meschach_lib/meschach.a", "-lm", "-o", "ref"],
                                          ["./ref", "2", "1", "../../../data/leukocyte/testfile.avi"]])],
-        check=lambda c: both(c, "result.txt", relative=1e-3, absolute=0.05)),
+        check=lambda c: both(c, "result.txt", relative=0, absolute=1.0)),
     App("lud", folder="lud/cuda", cu=["lud.cu", "lud_kernel.cu"], c=["../common/common.c"], cflags=["-I../common"], flags=["-I../common"],
         run=["-s", "128", "-v"], how="its own verification", check=passed(r">>>Verify<<<<", r"dismatch")),
     App("mummergpu", folder="mummergpu/src", cu=["mummergpu.cu", "mummergpu_main.cpp", "mummergpu_gold.cpp", "suffix-tree.cpp", "PoolMalloc.cpp"],
-        flags=["-I.", "-DUNIX", "-Xcompiler", "-fopenmp"], run=["-l", "20", "../../../data/mummergpu/reference.fna", "../../../data/mummergpu/reads.fna"],
-        make_input=inputs.mummergpu, how="its own CPU version", check=mummergpu),
-    App("myocyte", cu=["main.cu"], run=["5", "1", "0"], make_input=inputs.myocyte, how="OpenMP version, all states",
-        reference=[("myocyte", [GCC + ["-include", "{hooks}/print_freed_rows.h", "main.c", "-lm", "-o", "ref"], ["./ref", "5", "1", "0", "1"]])], check=myocyte),
+        flags=["-I.", "-DUNIX", "-Xcompiler", "-fopenmp", "-include", "unistd.h", "-O0"], run=["-l", "20", "../../../data/mummergpu/reference.fna", "../../../data/mummergpu/reads.fna"],
+        make_input=inputs.mummergpu, how="its own CPU version", check=mummergpu,
+        note="host code without optimisation: it has functions that lack their return statement"),
+    App("myocyte", cu=["main.cu"], run=["5", "1", "0"], make_input=inputs.myocyte, how="host computation with its own kernels and solver",
+        reference=[("myocyte", [GXX + ["-I../../cuda/myocyte", "{hooks}/myocyte_host.cpp", "-lm", "-o", "ref"], ["./ref", "5"]])], check=myocyte),
     App("nn", cu=["nn_cuda.cu"], run=["../../data/nn/filelist", "-r", "10", "-lat", "30", "-lng", "90"], make_input=inputs.nn, how="host computation, distances",
         check=lambda c: checks.nn(c.stdout, 10)),
     App("nw", cu=["needle.cu"], flags=["-DTRACEBACK"], run=["256", "10"], how="OpenMP version, traceback",
         reference=[("nw", [GXX + ["needle.cpp", "-o", "ref"], ["./ref", "256", "10", "1"]])], check=nw),
-    App("particlefilter", cu=["ex_particle_CUDA_naive_seq.cu"], run=["-x", "64", "-y", "64", "-z", "5", "-np", "400"], fixed_time=True,
+    App("particlefilter", cu=["ex_particle_CUDA_float_seq.cu"], run=["-x", "64", "-y", "64", "-z", "5", "-np", "512"], fixed_time=True,
         how="OpenMP version, positions",
         reference=[("particlefilter", [GCC + ["ex_particle_OPENMP_seq.c", "{hooks}/fixed_time.c", "-lm", "-o", "ref"],
-                                       ["./ref", "-x", "64", "-y", "64", "-z", "5", "-np", "400"]])], check=particlefilter),
+                                       ["./ref", "-x", "64", "-y", "64", "-z", "5", "-np", "512"]])], check=particlefilter),
     App("pathfinder", cu=["pathfinder.cu"], flags=["-DBENCH_PRINT"], run=["4096", "20", "4"], how="OpenMP version, last row",
         reference=[("pathfinder", [GXX + ["-DBENCH_PRINT", "pathfinder.cpp", "-o", "ref"], ["./ref", "4096", "20"]])], check=pathfinder),
     App("srad", folder="srad/srad_v1", cu=["main.cu"], run=["5", "0.5", "128", "128"], make_input=inputs.srad, how="OpenMP version, image",
         reference=[("srad/srad_v1", [GCC + ["main.c", "-lm", "-o", "ref"], ["./ref", "5", "0.5", "128", "128", "1"]])],
         check=lambda c: both(c, "image_out.pgm", relative=0, absolute=1.0)),
     App("srad_v2", folder="srad/srad_v2", cu=["srad.cu"], flags=["-DOUTPUT"], run=["128", "128", "0", "31", "0", "31", "0.5", "2"],
-        how="OpenMP version, image", note="second version of srad; not counted",
+        how="OpenMP version, image", note="second version of srad; not counted; reads before the start of its array",
         reference=[("srad/srad_v2", [GXX + ["-DOUTPUT", "srad.cpp", "-o", "ref"], ["./ref", "128", "128", "0", "31", "0", "31", "1", "0.5", "2"]])], check=srad_v2),
     App("streamcluster", cu=["streamcluster_cuda_cpu.cpp", "streamcluster_cuda.cu", "streamcluster_header.cu"],
         run=["10", "20", "16", "1024", "1024", "100", "none", "output.txt", "1"], how="OpenMP version, centres",

@@ -57,7 +57,7 @@ class Context:
             target = str(pathlib.Path(source).with_suffix(".c.o"))
             call(["gcc", "-std=gnu89" if self.app.name == "backprop" else "-std=gnu99", "-O2", "-w", "-c", source, "-o", target] + self.fill(self.app.cflags), self.cuda, 120)
             objects.append(target)
-        call([self.options.simtlab, "build"] + self.app.cu + objects + self.fill(self.app.flags) + ["-O2", "-o", "app"], self.cuda, 600)
+        call([self.options.simtlab, "build", "-w", "-O2"] + self.app.cu + objects + self.fill(self.app.flags) + ["-o", "app"], self.cuda, 900)
 
     def run_program(self, arguments):
         env = dict(os.environ)
