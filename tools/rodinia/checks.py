@@ -35,7 +35,8 @@ def same_numbers(ours, reference, what, relative=1e-4, absolute=0.0):
     # Not-a-number everywhere would compare equal and prove nothing.
     finite = sum(1 for v in reference if math.isfinite(v))
     expect(finite * 2 >= len(reference), f"{what}: reference is mostly not finite ({finite} of {len(reference)})")
-    return f"{len(ours)} numbers within {relative:g}"
+    bound = f"{relative:g} of their size" if relative else "0" if not absolute else ""
+    return f"{len(ours)} numbers within " + " or ".join(b for b in (bound, f"{absolute:g}" if absolute else "") if b)
 
 
 def same_files(ours, reference, relative=None, absolute=0.0):
