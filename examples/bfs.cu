@@ -3,13 +3,14 @@
 
 #include "example.h"
 
-__global__ void visit(int nodes, int level, const int* first, const int* neighbours, int* distance, int* again) {
+__global__ void visit(int nodes, int level, const int* first, const int* neighbours, int* distance,
+                      int* again) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= nodes || distance[v] != level) return;
   for (int e = first[v]; e < first[v + 1]; ++e) {
     const int w = neighbours[e];
     if (distance[w] < 0) {
-      distance[w] = level + 1;   // every writer writes the same
+      distance[w] = level + 1;  // every writer writes the same
       *again = 1;
     }
   }
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
   Buffer<int> dfirst(first), dneighbours(neighbours), distance(start), again(1);
   for (int level = 0;; ++level) {
     again.put({0});
-    visit<<<(nodes + 127) / 128, 128>>>(nodes, level, dfirst.data, dneighbours.data, distance.data, again.data);
+    visit<<<(nodes + 127) / 128, 128>>>(nodes, level, dfirst.data, dneighbours.data, distance.data,
+                                        again.data);
     CHECK(cudaGetLastError());
     if (again.get()[0] == 0) break;
   }

@@ -5,7 +5,9 @@ constexpr int kRadius = 2;
 constexpr int kWidth = 2 * kRadius + 1;
 __constant__ float weights[kWidth * kWidth];
 
-__host__ __device__ int clamp(int v, int high) { return v < 0 ? 0 : v > high ? high : v; }
+__host__ __device__ int clamp(int v, int high) {
+  return v < 0 ? 0 : v > high ? high : v;
+}
 
 __global__ void convolve(int width, int height, const float* in, float* out) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -14,7 +16,8 @@ __global__ void convolve(int width, int height, const float* in, float* out) {
   float sum = 0.0f;
   for (int dy = -kRadius; dy <= kRadius; ++dy)
     for (int dx = -kRadius; dx <= kRadius; ++dx)
-      sum += weights[(dy + kRadius) * kWidth + dx + kRadius] * in[clamp(y + dy, height - 1) * width + clamp(x + dx, width - 1)];
+      sum += weights[(dy + kRadius) * kWidth + dx + kRadius] *
+             in[clamp(y + dy, height - 1) * width + clamp(x + dx, width - 1)];
   out[y * width + x] = sum;
 }
 
@@ -29,7 +32,8 @@ int main(int argc, char** argv) {
       float sum = 0.0f;
       for (int dy = -kRadius; dy <= kRadius; ++dy)
         for (int dx = -kRadius; dx <= kRadius; ++dx)
-          sum += filter[(dy + kRadius) * kWidth + dx + kRadius] * in[clamp(y + dy, height - 1) * width + clamp(x + dx, width - 1)];
+          sum += filter[(dy + kRadius) * kWidth + dx + kRadius] *
+                 in[clamp(y + dy, height - 1) * width + clamp(x + dx, width - 1)];
       want[y * width + x] = sum;
     }
   CHECK(cudaMemcpyToSymbol(weights, filter.data(), filter.size() * sizeof(float)));

@@ -1,4 +1,5 @@
-// Shared memory whose size the launch decides: each block reverses its part of an array, and asks for as much as it holds.
+// Shared memory whose size the launch decides: each block reverses its part of an array, and asks for as much
+// as it holds.
 #include "example.h"
 
 __global__ void reverse(int n, int per_block, const int* in, int* out) {
@@ -17,7 +18,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < n; ++i) in[i] = i;
   Buffer<int> din(in), dout(n);
   for (const int per_block : {100, 1024, 10000}) {
-    reverse<<<(n + per_block - 1) / per_block, 128, per_block * sizeof(int)>>>(n, per_block, din.data, dout.data);
+    reverse<<<(n + per_block - 1) / per_block, 128, per_block * sizeof(int)>>>(n, per_block, din.data,
+                                                                               dout.data);
     CHECK(cudaGetLastError());
     std::vector<int> want(n);
     for (int i = 0; i < n; ++i) {

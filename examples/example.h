@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                             \
-  do {                                                                                          \
-    const cudaError_t error_ = (call);                                                          \
-    if (error_ != cudaSuccess) {                                                                \
+#define CHECK(call)                                                                                   \
+  do {                                                                                                \
+    const cudaError_t error_ = (call);                                                                \
+    if (error_ != cudaSuccess) {                                                                      \
       std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      std::exit(2);                                                                             \
-    }                                                                                           \
+      std::exit(2);                                                                                   \
+    }                                                                                                 \
   } while (0)
 
 // The number of the program's first argument, or the default.
@@ -43,7 +43,9 @@ struct Buffer {
   ~Buffer() { cudaFree(data); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  void put(const std::vector<T>& v) { CHECK(cudaMemcpy(data, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice)); }
+  void put(const std::vector<T>& v) {
+    CHECK(cudaMemcpy(data, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
   std::vector<T> get() const {
     std::vector<T> v(count);
     CHECK(cudaMemcpy(v.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
@@ -63,7 +65,8 @@ bool close(const std::vector<T>& got, const std::vector<T>& want, double toleran
   for (std::size_t i = 0; i < want.size(); ++i) {
     const double difference = std::fabs(static_cast<double>(got[i]) - static_cast<double>(want[i]));
     if (!(difference <= tolerance * std::fmax(1.0, std::fabs(static_cast<double>(want[i]))))) {
-      std::printf("element %zu is %g instead of %g\n", i, static_cast<double>(got[i]), static_cast<double>(want[i]));
+      std::printf("element %zu is %g instead of %g\n", i, static_cast<double>(got[i]),
+                  static_cast<double>(want[i]));
       return false;
     }
   }

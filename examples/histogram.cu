@@ -5,7 +5,8 @@ __global__ void histogram(int n, const unsigned char* data, unsigned* bins) {
   __shared__ unsigned local[256];
   local[threadIdx.x] = 0;
   __syncthreads();
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&local[data[i]], 1u);
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    atomicAdd(&local[data[i]], 1u);
   __syncthreads();
   atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
 }
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   std::vector<unsigned char> data(n);
   std::vector<unsigned> want(256, 0);
   for (unsigned char& v : data) {
-    v = static_cast<unsigned char>((random.next() % 256) * (random.next() % 256) / 256);   // uneven on purpose
+    v = static_cast<unsigned char>((random.next() % 256) * (random.next() % 256) / 256);  // uneven on purpose
     ++want[v];
   }
   Buffer<unsigned char> ddata(data);

@@ -1,4 +1,5 @@
-// All-pairs gravity: positions pass through shared memory tile by tile, the inner loop is arithmetic with a square root.
+// All-pairs gravity: positions pass through shared memory tile by tile, the inner loop is arithmetic with a
+// square root.
 #include "example.h"
 
 constexpr int kBlock = 128;
@@ -19,7 +20,7 @@ __global__ void accelerations(int n, const float4* bodies, float3* result) {
   float3 sum = make_float3(0, 0, 0);
   for (int t = 0; t < n; t += kBlock) {
     const int j = t + threadIdx.x;
-    tile[threadIdx.x] = j < n ? bodies[j] : make_float4(0, 0, 0, 0);   // no mass, no pull
+    tile[threadIdx.x] = j < n ? bodies[j] : make_float4(0, 0, 0, 0);  // no mass, no pull
     __syncthreads();
     for (int k = 0; k < kBlock; ++k) sum = pull(me, tile[k], sum);
     __syncthreads();

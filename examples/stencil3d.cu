@@ -1,4 +1,5 @@
-// Seven-point stencil on a cube, several steps: each thread owns a column and keeps its vertical neighbours in registers.
+// Seven-point stencil on a cube, several steps: each thread owns a column and keeps its vertical neighbours
+// in registers.
 #include "example.h"
 
 __global__ void step(int n, const float* in, float* out) {
@@ -32,7 +33,8 @@ int main(int argc, char** argv) {
       for (int y = 1; y < n - 1; ++y)
         for (int x = 1; x < n - 1; ++x) {
           const int i = (z * n + y) * n + x;
-          next[i] = 0.4f * now[i] + 0.1f * (now[i - n * n] + now[i + n * n] + now[i - 1] + now[i + 1] + now[i - n] + now[i + n]);
+          next[i] = 0.4f * now[i] + 0.1f * (now[i - n * n] + now[i + n * n] + now[i - 1] + now[i + 1] +
+                                            now[i - n] + now[i + n]);
         }
     now.swap(next);
   }

@@ -1,4 +1,5 @@
-// Transpose through a tile in shared memory: both sides coalesced, and a column of padding against bank conflicts.
+// Transpose through a tile in shared memory: both sides coalesced, and a column of padding against bank
+// conflicts.
 #include "example.h"
 
 __global__ void transpose(int n, const float* in, float* out) {

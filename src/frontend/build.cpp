@@ -1,7 +1,9 @@
-// CUDA C++ to an executable: device half to PTX, host half with the PTX embedded, link with simtlab's libcudart.
+// CUDA C++ to an executable: device half to PTX, host half with the PTX embedded, link with simtlab's
+// libcudart.
 //
-// Deviation from nvcc: one architecture is embedded as plain PTX text; several are embedded one after another in the
-// container that fat binaries use, and the runtime picks. Line information is always on: it changes no instruction.
+// Deviation from nvcc: one architecture is embedded as plain PTX text; several are embedded one after another
+// in the container that fat binaries use, and the runtime picks. Line information is always on: it changes no
+// instruction.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,7 +30,9 @@ constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
 constexpr const char* kCacheVersion = "simtlab-build-2";
 
-void append(Command& c, const Command& more) { c.insert(c.end(), more.begin(), more.end()); }
+void append(Command& c, const Command& more) {
+  c.insert(c.end(), more.begin(), more.end());
+}
 
 class Builder {
  public:
@@ -42,12 +46,15 @@ class Builder {
     result_.notes = options_.notes;
     result_.from_cache = true;
     if (options_.openmp)
-      result_.notes.push_back("-fopenmp: OpenMP pragmas of files that clang compiles run on one thread; .c and .cpp files go to g++");
+      result_.notes.push_back(
+          "-fopenmp: OpenMP pragmas of files that clang compiles run on one thread; .c and .cpp files go to "
+          "g++");
   }
 
   BuildResult run() {
     if (!options_.compile_only && !options_.ptx_only && tools_.library.empty())
-      throw Error(ExitCode::unavailable, "libcudart-missing", "simtlab's libcudart.so.12 is not beside the program",
+      throw Error(ExitCode::unavailable, "libcudart-missing",
+                  "simtlab's libcudart.so.12 is not beside the program",
                   "build the target simtlab_programs, or set SIMTLAB_LIBRARY_DIR");
     std::vector<fs::path> objects;
     for (const SourceFile& s : options_.inputs) {
@@ -55,7 +62,8 @@ class Builder {
       if (options_.ptx_only && s.language != Language::cuda) continue;
       const fs::path product = compile(s);
       if (options_.compile_only || options_.ptx_only) {
-        const fs::path plain = fs::path(s.path).filename().replace_extension(options_.ptx_only ? ".ptx" : ".o");
+        const fs::path plain =
+            fs::path(s.path).filename().replace_extension(options_.ptx_only ? ".ptx" : ".o");
         deliver(product, options_.output.empty() ? plain : fs::path(options_.output), false);
       } else {
         objects.push_back(product);
@@ -83,14 +91,29 @@ class Builder {
   }
 
   [[noreturn]] static void refused(const std::string& path, const std::string& what) {
-    throw Error(ExitCode::bad_input, "compile-failed", what + " of " + path + " failed: the compiler's messages are above");
+    throw Error(ExitCode::bad_input, "compile-failed",
+                what + " of " + path + " failed: the compiler's messages are above");
   }
 
   // Flags that clang needs to compile CUDA without NVIDIA's toolkit.
   Command cuda_base() const {
-    return {tools_.clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-            "-target-sdk-version=11.8", "-isystem", tools_.include.string(), "-include", "cuda_runtime.h",
-            "-Wno-unknown-cuda-version", "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-unused-command-line-argument"};
+    return {tools_.clang,
+            "-x",
+            "cuda",
+            "--cuda-path=/nonexistent",
+            "-nocudainc",
+            "-nocudalib",
+            "-Xclang",
+            "-target-sdk-version=11.8",
+            "-isystem",
+            tools_.include.string(),
+            "-include",
+            "cuda_runtime.h",
+            "-Wno-unknown-cuda-version",
+            "-Wno-unknown-pragmas",
+            "-Wno-error=c++11-narrowing",
+            "-Wno-reserved-user-defined-literal",
+            "-Wno-unused-command-line-argument"};
   }
 
   Command host_flags() const {
@@ -108,16 +131,22 @@ class Builder {
     if (options_.flush_denormals) c.push_back("-fgpu-flush-denormals-to-zero");
     if (options_.fast_math) c.push_back("-fgpu-approx-transcendentals");
     // The back end's own switches: 0 approximate, 1 full range, 2 IEEE.
-    if (!options_.precise_division) append(c, {"-mllvm", options_.fast_math ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
+    if (!options_.precise_division)
+      append(c, {"-mllvm", options_.fast_math ? "-nvptx-prec-divf32=0" : "-nvptx-prec-divf32=1"});
     if (!options_.precise_sqrt) append(c, {"-mllvm", "-nvptx-prec-sqrtf32=0"});
     return c;
   }
 
   // Everything that decides the product besides the contents of files.
   Command identity(const SourceFile& s) const {
-    Command c{fs::absolute(s.path).lexically_normal().string(), fs::current_path().string(), tools_.clang,
-              hash_file(tools_.devmath), tools_.include.string(), std::to_string(options_.max_registers),
-              options_.openmp ? "openmp" : "", options_.ptx_only ? "ptx" : "object"};
+    Command c{fs::absolute(s.path).lexically_normal().string(),
+              fs::current_path().string(),
+              tools_.clang,
+              hash_file(tools_.devmath),
+              tools_.include.string(),
+              std::to_string(options_.max_registers),
+              options_.openmp ? "openmp" : "",
+              options_.ptx_only ? "ptx" : "object"};
     append(c, options_.common);
     append(c, host_flags());
     append(c, device_flags());
@@ -126,7 +155,10 @@ class Builder {
   }
 
   fs::path compile(const SourceFile& s) {
-    const std::string key = key_of(s.language == Language::cuda ? "cuda" : s.language == Language::cxx ? "c++" : "c", identity(s));
+    const std::string key = key_of(s.language == Language::cuda  ? "cuda"
+                                   : s.language == Language::cxx ? "c++"
+                                                                 : "c",
+                                   identity(s));
     if (const auto hit = cache_.find(key)) return *hit;
     std::vector<fs::path> read;
     const fs::path product = s.language == Language::cuda ? compile_cuda(s, read) : compile_host(s, read);
@@ -134,16 +166,19 @@ class Builder {
   }
 
   void note_dependencies(const fs::path& file, std::vector<fs::path>& read) const {
-    for (fs::path& f : read_dependencies(read_file(file, kLargestPtx, "dependency file"))) read.push_back(fs::absolute(f));
+    for (fs::path& f : read_dependencies(read_file(file, kLargestPtx, "dependency file")))
+      read.push_back(fs::absolute(f));
     std::sort(read.begin(), read.end());
     read.erase(std::unique(read.begin(), read.end()), read.end());
   }
 
-  // Files whose launches have blanks in their brackets are shown to clang in a rewritten form under their own names.
+  // Files whose launches have blanks in their brackets are shown to clang in a rewritten form under their own
+  // names.
   Command overlay(const SourceFile& s) {
     std::vector<fs::path> folders;
     for (std::size_t i = 0; i + 1 < options_.common.size(); ++i)
-      if (options_.common[i] == "-I" || options_.common[i] == "-iquote") folders.emplace_back(options_.common[i + 1]);
+      if (options_.common[i] == "-I" || options_.common[i] == "-iquote")
+        folders.emplace_back(options_.common[i + 1]);
     const std::vector<RewrittenFile> files = rewrite_launches(s.path, folders);
     if (files.empty()) return {};
     const auto quoted = [](const std::string& text) {
@@ -224,15 +259,15 @@ class Builder {
     Command c{gcc.empty() ? tools_.clang : gcc, "-x", cxx ? "c++" : "c", "-isystem", tools_.include.string()};
     // Old C that gcc 12 compiles with a warning.
     if (!cxx && gcc.empty())
-      append(c, {"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int", "-Wno-error=int-conversion",
-                 "-Wno-error=incompatible-function-pointer-types"});
+      append(c, {"-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
+                 "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"});
     if (cxx && gcc.empty()) c.push_back("-Wno-reserved-user-defined-literal");
     append(c, host_flags());
     if (options_.openmp) append(c, gcc.empty() ? openmp_headers() : Command{"-fopenmp"});
     for (const std::string& w : options_.common)
-      if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);   // -std=c++NN means nothing for C
-    append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", fs::absolute(s.path).lexically_normal().string(), "-o",
-               object.string()});
+      if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);  // -std=c++NN means nothing for C
+    append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c",
+               fs::absolute(s.path).lexically_normal().string(), "-o", object.string()});
     if (execute(c).status != 0) refused(s.path, "compilation");
     note_dependencies(scratch_ / "host.d", read);
     return object;
@@ -249,8 +284,10 @@ class Builder {
     std::vector<fs::path> read = objects;
     bool known_libraries = true;
     for (const std::string& w : options_.link) {
-      if (w[0] != '-') read.push_back(fs::absolute(w));
-      else known_libraries &= w == "-lm" || w == "-lpthread" || w == "-ldl" || w == "-lrt" || w == "-lstdc++";
+      if (w[0] != '-')
+        read.push_back(fs::absolute(w));
+      else
+        known_libraries &= w == "-lm" || w == "-lpthread" || w == "-ldl" || w == "-lrt" || w == "-lstdc++";
     }
     for (const fs::path& o : objects) words.push_back(o.string());
     const std::string key = key_of("link", words);
@@ -262,11 +299,13 @@ class Builder {
     append(c, options_.host);
     for (const fs::path& o : objects) c.push_back(o.string());
     append(c, options_.link);
-    append(c, {"-L" + tools_.library.string(), "-l:libcudart.so.12", "-Wl,-rpath," + tools_.library.string()});
+    append(c,
+           {"-L" + tools_.library.string(), "-l:libcudart.so.12", "-Wl,-rpath," + tools_.library.string()});
     if (options_.openmp) c.push_back("-lgomp");
     append(c, {"-lm", "-o", product.string()});
     if (execute(c).status != 0)
-      throw Error(ExitCode::bad_input, "link-failed", "linking " + output.string() + " failed: the linker's messages are above",
+      throw Error(ExitCode::bad_input, "link-failed",
+                  "linking " + output.string() + " failed: the linker's messages are above",
                   "a missing C++ library comes with the Debian package g++");
     deliver(cache_.store(key, product, read), output, true);
   }
@@ -279,7 +318,8 @@ class Builder {
       throw Error(ExitCode::failure, "file-write", "cannot write " + output.string() + ": it is a folder");
     fs::copy_file(product, temporary, fs::copy_options::overwrite_existing, ec);
     if (!ec && executable)
-      fs::permissions(temporary, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add, ec);
+      fs::permissions(temporary, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                      fs::perm_options::add, ec);
     if (!ec) fs::rename(temporary, output, ec);
     if (ec) {
       std::error_code ignored;
@@ -299,6 +339,8 @@ class Builder {
 
 }  // namespace
 
-BuildResult build(const BuildRequest& request) { return Builder(request).run(); }
+BuildResult build(const BuildRequest& request) {
+  return Builder(request).run();
+}
 
 }  // namespace simtlab::frontend

@@ -34,7 +34,8 @@ BuildCache::BuildCache(fs::path folder) : folder_(std::move(folder)) {
   std::error_code ec;
   fs::create_directories(folder_, ec);
   if (!fs::is_directory(folder_))
-    throw Error(ExitCode::failure, "cache-folder", "cannot make the cache folder " + folder_.string() + ": " + ec.message(),
+    throw Error(ExitCode::failure, "cache-folder",
+                "cannot make the cache folder " + folder_.string() + ": " + ec.message(),
                 "set SIMTLAB_CACHE to a folder that you may write");
 }
 
@@ -46,21 +47,24 @@ std::optional<fs::path> BuildCache::find(const std::string& key) const {
   try {
     text = read_file(manifest, kLargestManifest, "cache manifest");
   } catch (const Error&) {
-    return std::nullopt;   // replaced or removed meanwhile: compile again
+    return std::nullopt;  // replaced or removed meanwhile: compile again
   }
   std::istringstream lines(text);
   std::string product, line;
-  if (!std::getline(lines, product) || product.empty() || product.find('/') != std::string::npos) return std::nullopt;
+  if (!std::getline(lines, product) || product.empty() || product.find('/') != std::string::npos)
+    return std::nullopt;
   while (std::getline(lines, line)) {
     const std::size_t blank = line.find(' ');
-    if (blank == std::string::npos || content_of(line.substr(blank + 1)) != line.substr(0, blank)) return std::nullopt;
+    if (blank == std::string::npos || content_of(line.substr(blank + 1)) != line.substr(0, blank))
+      return std::nullopt;
   }
   const fs::path file = folder_ / product;
-  if (content_of(file) != file.stem().string()) return std::nullopt;   // truncated by a full disk, say
+  if (content_of(file) != file.stem().string()) return std::nullopt;  // truncated by a full disk, say
   return file;
 }
 
-fs::path BuildCache::store(const std::string& key, const fs::path& product, const std::vector<fs::path>& read) const {
+fs::path BuildCache::store(const std::string& key, const fs::path& product,
+                           const std::vector<fs::path>& read) const {
   const std::string name = hash_file(product) + product.extension().string();
   std::string text = name + "\n";
   for (const fs::path& file : read) text += content_of(file) + " " + file.string() + "\n";
@@ -72,7 +76,8 @@ fs::path BuildCache::store(const std::string& key, const fs::path& product, cons
 ScratchFolder::ScratchFolder(const fs::path& parent) {
   std::string pattern = (parent / "tmp-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr)
-    throw Error(ExitCode::failure, "cache-folder", "cannot write in " + parent.string() + ": " + std::strerror(errno),
+    throw Error(ExitCode::failure, "cache-folder",
+                "cannot write in " + parent.string() + ": " + std::strerror(errno),
                 "set SIMTLAB_CACHE to a folder that you may write");
   path_ = pattern;
 }
@@ -96,7 +101,7 @@ std::vector<fs::path> read_dependencies(const std::string& text) {
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
     if (c == '\\' && (next == '\n' || next == '\r')) {
       finish();
-      i += next == '\r' && i + 2 < text.size() && text[i + 2] == '\n' ? 2 : 1;   // the line goes on
+      i += next == '\r' && i + 2 < text.size() && text[i + 2] == '\n' ? 2 : 1;  // the line goes on
     } else if (c == '\\' && (next == ' ' || next == '#' || next == '\\')) {
       word += next;
       ++i;

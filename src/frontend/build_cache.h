@@ -1,8 +1,8 @@
 // Cache of compiler outputs, keyed by content: flags, compiler, and every file the compiler read.
 //
-// An entry is a manifest (the files read, with their hashes, and the name of the product) and the product, named by its own
-// content. Both are put in place by rename, so that readers and writers in several processes never see half of one; a
-// manifest whose files have changed is simply replaced.
+// An entry is a manifest (the files read, with their hashes, and the name of the product) and the product,
+// named by its own content. Both are put in place by rename, so that readers and writers in several processes
+// never see half of one; a manifest whose files have changed is simply replaced.
 #pragma once
 
 #include <filesystem>

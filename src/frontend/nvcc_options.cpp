@@ -12,8 +12,9 @@ namespace {
 
 // Virtual architectures that clang 19 knows; the newest one stands in for what is newer.
 constexpr const char* kDefaultArchitecture = "sm_70";
-const std::vector<std::string> kArchitectures = {"20", "21", "30", "32", "35", "37", "50", "52", "53", "60", "61",
-                                                 "62", "70", "72", "75", "80", "86", "87", "89", "90", "90a"};
+const std::vector<std::string> kArchitectures = {"20", "21", "30", "32", "35", "37", "50",
+                                                 "52", "53", "60", "61", "62", "70", "72",
+                                                 "75", "80", "86", "87", "89", "90", "90a"};
 
 [[noreturn]] void usage(const std::string& message, const std::string& hint = {}) {
   throw Error(ExitCode::usage, "build-option", message, hint);
@@ -51,7 +52,8 @@ class Parser {
     for (; at_ < arguments_.size(); ++at_) option(arguments_[at_]);
     if (o_.architectures.empty()) o_.architectures.push_back(kDefaultArchitecture);
     std::sort(o_.architectures.begin(), o_.architectures.end());
-    o_.architectures.erase(std::unique(o_.architectures.begin(), o_.architectures.end()), o_.architectures.end());
+    o_.architectures.erase(std::unique(o_.architectures.begin(), o_.architectures.end()),
+                           o_.architectures.end());
     if (o_.inputs.empty()) usage("no input file", "name at least one .cu, .cpp, .c or .o file");
     if ((o_.compile_only || o_.ptx_only) && !o_.output.empty() && sources() > 1)
       usage("-o with -c or -ptx takes one source file");
@@ -62,8 +64,9 @@ class Parser {
   using Value = std::function<void(const std::string&)>;
 
   std::size_t sources() const {
-    return static_cast<std::size_t>(std::count_if(o_.inputs.begin(), o_.inputs.end(),
-                                                  [](const SourceFile& s) { return s.language != Language::link; }));
+    return static_cast<std::size_t>(
+        std::count_if(o_.inputs.begin(), o_.inputs.end(),
+                      [](const SourceFile& s) { return s.language != Language::link; }));
   }
 
   void make_tables() {
@@ -108,8 +111,9 @@ class Parser {
       for (const std::string& w : split(v, ',')) o_.link.push_back("-Wl," + w);
     };
     alias("--linker-options", "-Xlinker");
-    for (const char* n : {"-Xptxas", "--ptxas-options", "-Xcudafe", "--cudafe-options", "-Xnvlink", "-ccbin", "--compiler-bindir",
-                          "-odir", "--output-directory", "-diag-suppress", "--diag-suppress", "-t", "--threads"}) {
+    for (const char* n : {"-Xptxas", "--ptxas-options", "-Xcudafe", "--cudafe-options", "-Xnvlink", "-ccbin",
+                          "--compiler-bindir", "-odir", "--output-directory", "-diag-suppress",
+                          "--diag-suppress", "-t", "--threads"}) {
       const std::string name = n;
       values_[name] = [this, name](const std::string&) { note(name + " has no effect"); };
     }
@@ -123,8 +127,12 @@ class Parser {
   void make_boolean_options() {
     for (const std::string dashes : {"-", "--"}) {
       values_[dashes + "ftz"] = [this](const std::string& v) { o_.flush_denormals = is_true("-ftz", v); };
-      values_[dashes + "prec-div"] = [this](const std::string& v) { o_.precise_division = is_true("-prec-div", v); };
-      values_[dashes + "prec-sqrt"] = [this](const std::string& v) { o_.precise_sqrt = is_true("-prec-sqrt", v); };
+      values_[dashes + "prec-div"] = [this](const std::string& v) {
+        o_.precise_division = is_true("-prec-div", v);
+      };
+      values_[dashes + "prec-sqrt"] = [this](const std::string& v) {
+        o_.precise_sqrt = is_true("-prec-sqrt", v);
+      };
       values_[dashes + "fmad"] = [this](const std::string& v) { o_.fuse_multiply_add = is_true("-fmad", v); };
     }
     values_["-rdc"] = [this](const std::string& v) { separate(is_true("-rdc", v)); };
@@ -138,26 +146,28 @@ class Parser {
     flags_["-g"] = flags_["--debug"] = [this] { o_.debug = true; };
     flags_["-G"] = flags_["--device-debug"] = [this] { o_.device_debug = true; };
     flags_["-w"] = flags_["--disable-warnings"] = [this] { o_.quiet = true; };
-    flags_["-lineinfo"] = flags_["--generate-line-info"] = [] {};   // always on
+    flags_["-lineinfo"] = flags_["--generate-line-info"] = [] {};  // always on
     flags_["-use_fast_math"] = flags_["--use_fast_math"] = [this] {
       o_.fast_math = o_.flush_denormals = true;
       o_.precise_division = o_.precise_sqrt = false;
     };
-    for (const char* n : {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", "-expt-extended-lambda", "--expt-extended-lambda",
-                          "-extended-lambda", "--extended-lambda", "-m64"})
-      flags_[n] = [] {};   // clang always allows these
-    for (const char* n : {"-restrict", "--restrict", "-res-usage", "--resource-usage", "-keep", "--keep", "-save-temps", "-v",
-                          "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD"}) {
+    for (const char* n : {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", "-expt-extended-lambda",
+                          "--expt-extended-lambda", "-extended-lambda", "--extended-lambda", "-m64"})
+      flags_[n] = [] {};  // clang always allows these
+    for (const char* n : {"-restrict", "--restrict", "-res-usage", "--resource-usage", "-keep", "--keep",
+                          "-save-temps", "-v", "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD"}) {
       const std::string name = n;
       flags_[name] = [this, name] { note(name + " has no effect"); };
     }
-    flags_["-dc"] = flags_["--device-c"] = flags_["-dlink"] = flags_["--device-link"] = [this] { separate(true); };
+    flags_["-dc"] = flags_["--device-c"] = flags_["-dlink"] =
+        flags_["--device-link"] = [this] { separate(true); };
     flags_["-m32"] = [] { unsupported("-m32: 32-bit programs cannot be simulated", "build with -m64"); };
-    for (const char* n : {"-cubin", "--cubin", "-fatbin", "--fatbin", "-lib", "--lib", "-E", "--preprocess", "-M", "-run", "--run",
-                          "-dryrun", "--dryrun", "-pg", "--profile", "-optix-ir"}) {
+    for (const char* n : {"-cubin", "--cubin", "-fatbin", "--fatbin", "-lib", "--lib", "-E", "--preprocess",
+                          "-M", "-run", "--run", "-dryrun", "--dryrun", "-pg", "--profile", "-optix-ir"}) {
       const std::string name = n;
       flags_[name] = [name] {
-        unsupported(name + " is not offered by simtlab build", "build an executable, an object file (-c) or PTX (-ptx)");
+        unsupported(name + " is not offered by simtlab build",
+                    "build an executable, an object file (-c) or PTX (-ptx)");
       };
     }
   }
@@ -191,18 +201,26 @@ class Parser {
     for (const auto& [n, f] : flags_) names.push_back(n);
     for (const auto& [n, f] : values_) names.push_back(n);
     const std::string near = nearest_name(a.substr(0, a.find('=')), names);
-    usage("unknown option " + a, near.empty() ? "options of the host compiler go after -Xcompiler" : "did you mean " + near + "?");
+    usage("unknown option " + a,
+          near.empty() ? "options of the host compiler go after -Xcompiler" : "did you mean " + near + "?");
   }
 
   void input(const std::string& path) {
     const std::string ext = std::filesystem::path(path).extension().string();
     Language l = Language::link;
-    if (forced_ != nullptr) l = *forced_;
-    else if (ext == ".cu") l = Language::cuda;
-    else if (ext == ".cpp" || ext == ".cc" || ext == ".cxx" || ext == ".C" || ext == ".c++") l = Language::cxx;
-    else if (ext == ".c") l = Language::c;
-    else if (ext == ".o" || ext == ".a" || ext == ".so" || path.find(".so.") != std::string::npos) l = Language::link;
-    else usage("do not know what to do with " + path, "give it an extension of nvcc's (.cu .cpp .c .o .a .so) or use -x cu");
+    if (forced_ != nullptr)
+      l = *forced_;
+    else if (ext == ".cu")
+      l = Language::cuda;
+    else if (ext == ".cpp" || ext == ".cc" || ext == ".cxx" || ext == ".C" || ext == ".c++")
+      l = Language::cxx;
+    else if (ext == ".c")
+      l = Language::c;
+    else if (ext == ".o" || ext == ".a" || ext == ".so" || path.find(".so.") != std::string::npos)
+      l = Language::link;
+    else
+      usage("do not know what to do with " + path,
+            "give it an extension of nvcc's (.cu .cpp .c .o .a .so) or use -x cu");
     std::error_code ec;
     if (!std::filesystem::exists(path, ec))
       throw Error(ExitCode::bad_input, "file-missing", "there is no file " + path);
@@ -221,15 +239,18 @@ class Parser {
   }
 
   void library(const std::string& v) {
-    if (v == "cudart" || v == "cudart_static" || v == "cuda") return;   // ours, always linked
-    for (const char* other : {"cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "cudnn", "npp", "cudadevrt"})
+    if (v == "cudart" || v == "cudart_static" || v == "cuda") return;  // ours, always linked
+    for (const char* other :
+         {"cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "cudnn", "npp", "cudadevrt"})
       if (v.rfind(other, 0) == 0)
-        unsupported("-l" + v + ": simtlab has no replacement for this CUDA library", "only the CUDA runtime is offered");
+        unsupported("-l" + v + ": simtlab has no replacement for this CUDA library",
+                    "only the CUDA runtime is offered");
     o_.link.push_back("-l" + v);
   }
 
   void optimisation(const std::string& a) {
-    if (a.size() == 3 && std::string("0123s").find(a[2]) == std::string::npos) usage("unknown optimisation level " + a);
+    if (a.size() == 3 && std::string("0123s").find(a[2]) == std::string::npos)
+      usage("unknown optimisation level " + a);
     o_.optimisation = a.size() == 2 ? "-O1" : a;
   }
 
@@ -240,7 +261,8 @@ class Parser {
       if (v.rfind(prefix, 0) == 0) number = v.substr(std::string(prefix).size());
     if (number.empty() || number.find_first_not_of("0123456789af") != std::string::npos)
       usage("-arch takes sm_NN or compute_NN, not '" + v + "'");
-    if (number.size() >= 3 && number != "90a" && number.find_first_not_of("0123456789") == std::string::npos) {
+    if (number.size() >= 3 && number != "90a" &&
+        number.find_first_not_of("0123456789") == std::string::npos) {
       note("-arch=" + v + ": clang 19 knows no architecture above sm_90, which is used instead");
       number = "90";
     }
@@ -249,7 +271,8 @@ class Parser {
     o_.architectures.push_back("sm_" + number);
   }
 
-  // arch=compute_70,code=sm_70 or arch=compute_70,code=[sm_70,compute_70]: the PTX architecture is the first one.
+  // arch=compute_70,code=sm_70 or arch=compute_70,code=[sm_70,compute_70]: the PTX architecture is the first
+  // one.
   void gencode(const std::string& v) {
     for (const std::string& part : split(v, ','))
       if (part.rfind("arch=", 0) == 0) return architecture(part.substr(5));
@@ -265,21 +288,27 @@ class Parser {
   }
 
   void runtime_kind(const std::string& v) {
-    if (v != "static" && v != "shared" && v != "none") usage("-cudart takes static, shared or none, not '" + v + "'");
+    if (v != "static" && v != "shared" && v != "none")
+      usage("-cudart takes static, shared or none, not '" + v + "'");
     if (v == "static") note("-cudart static: programs always use simtlab's shared libcudart");
-    if (v == "none") unsupported("-cudart none: a simulated program needs simtlab's runtime", "leave the option out");
+    if (v == "none")
+      unsupported("-cudart none: a simulated program needs simtlab's runtime", "leave the option out");
   }
 
   void separate(bool on) {
     if (on)
-      unsupported("relocatable device code (-rdc=true, -dc) is not supported: device code of several files cannot be linked",
-                  "put the device code that calls each other into one source file");
+      unsupported(
+          "relocatable device code (-rdc=true, -dc) is not supported: device code of several files cannot be "
+          "linked",
+          "put the device code that calls each other into one source file");
   }
 
   void host_options(const std::string& v) {
     for (const std::string& w : split(v, ',')) {
-      if (w == "-fopenmp") o_.openmp = true;
-      else o_.host.push_back(w);
+      if (w == "-fopenmp")
+        o_.openmp = true;
+      else
+        o_.host.push_back(w);
     }
   }
 
@@ -297,6 +326,8 @@ class Parser {
 
 }  // namespace
 
-NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments) { return Parser(arguments).run(); }
+NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments) {
+  return Parser(arguments).run();
+}
 
 }  // namespace simtlab::frontend

@@ -7,7 +7,7 @@
 
 namespace simtlab::frontend {
 
-enum class Language { cuda, cxx, c, link };   // link: object files, archives, shared libraries
+enum class Language { cuda, cxx, c, link };  // link: object files, archives, shared libraries
 
 struct SourceFile {
   std::string path;
@@ -16,25 +16,27 @@ struct SourceFile {
 
 struct NvccOptions {
   std::vector<SourceFile> inputs;
-  std::string output;                       // -o
-  bool compile_only = false;                // -c
-  bool ptx_only = false;                    // -ptx
-  bool shared = false;                      // -shared
-  bool debug = false;                       // -g
-  bool device_debug = false;                // -G: device code without optimisation
-  bool quiet = false;                       // -w
-  bool openmp = false;                      // -Xcompiler -fopenmp
+  std::string output;         // -o
+  bool compile_only = false;  // -c
+  bool ptx_only = false;      // -ptx
+  bool shared = false;        // -shared
+  bool debug = false;         // -g
+  bool device_debug = false;  // -G: device code without optimisation
+  bool quiet = false;         // -w
+  bool openmp = false;        // -Xcompiler -fopenmp
   std::string optimisation = "-O2";
-  std::vector<std::string> architectures;   // sm_70, ...; sorted, without repeats, never empty
-  int max_registers = 0;                    // -maxrregcount
-  bool flush_denormals = false, precise_division = true, precise_sqrt = true, fuse_multiply_add = true, fast_math = false;
-  std::vector<std::string> common;          // -I -D -U -isystem -include -std: both halves of a compilation
-  std::vector<std::string> host;            // -Xcompiler
-  std::vector<std::string> link;            // -l -L -Xlinker, in order
-  std::vector<std::string> notes;           // what was accepted but has no effect, one sentence each
+  std::vector<std::string> architectures;  // sm_70, ...; sorted, without repeats, never empty
+  int max_registers = 0;                   // -maxrregcount
+  bool flush_denormals = false, precise_division = true, precise_sqrt = true, fuse_multiply_add = true,
+       fast_math = false;
+  std::vector<std::string> common;  // -I -D -U -isystem -include -std: both halves of a compilation
+  std::vector<std::string> host;    // -Xcompiler
+  std::vector<std::string> link;    // -l -L -Xlinker, in order
+  std::vector<std::string> notes;   // what was accepted but has no effect, one sentence each
 };
 
-// Throws Error(usage) for what nvcc would refuse too, Error(unsupported) for what simtlab cannot do (-rdc=true, -m32 ...).
+// Throws Error(usage) for what nvcc would refuse too, Error(unsupported) for what simtlab cannot do
+// (-rdc=true, -m32 ...).
 NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments);
 
 }  // namespace simtlab::frontend

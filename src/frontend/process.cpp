@@ -74,7 +74,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, bool capture) {
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) throw Error(ExitCode::failure, "process", "lost the process " + argv[0]);
   }
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  result.status =
+      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
   return result;
 }
 

@@ -10,11 +10,13 @@ namespace {
 
 template <class T>
 void put(std::string& out, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) out += static_cast<char>((static_cast<std::uint64_t>(value) >> (8 * i)) & 0xff);
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    out += static_cast<char>((static_cast<std::uint64_t>(value) >> (8 * i)) & 0xff);
 }
 
-// Layout of the container, little endian: header {magic, version 1, header bytes 16, payload bytes}; each entry
-// {kind 1 = PTX, 0x101, header bytes 64, payload bytes, 0 compressed, 0, minor, major, capability, 0 ...} and its payload.
+// Layout of the container, little endian: header {magic, version 1, header bytes 16, payload bytes}; each
+// entry {kind 1 = PTX, 0x101, header bytes 64, payload bytes, 0 compressed, 0, minor, major, capability, 0
+// ...} and its payload.
 constexpr std::uint32_t kMagic = 0xBA55ED50;
 constexpr std::uint32_t kEntryHeader = 64;
 
@@ -35,7 +37,7 @@ std::string entry(const PtxImage& image) {
   put<std::uint32_t>(out, static_cast<std::uint32_t>(capability));
   put<std::uint32_t>(out, 0);
   put<std::uint32_t>(out, 0);
-  put<std::uint64_t>(out, 0x11);   // 64-bit, Linux
+  put<std::uint64_t>(out, 0x11);  // 64-bit, Linux
   put<std::uint64_t>(out, 0);
   put<std::uint64_t>(out, 0);
   SIMTLAB_ASSERT(out.size() == kEntryHeader, "a fat binary entry has a header of 64 bytes");

@@ -7,8 +7,8 @@
 namespace simtlab::frontend {
 
 struct PtxImage {
-  std::string architecture;   // "sm_70"
-  std::string text;           // PTX
+  std::string architecture;  // "sm_70"
+  std::string text;          // PTX
 };
 
 // One PTX text with a terminating NUL, or several as uncompressed entries of a fat binary container.

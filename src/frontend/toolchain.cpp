@@ -21,7 +21,8 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// The folder of the running program, or of the shared library that carries this code when that cannot be read.
+// The folder of the running program, or of the shared library that carries this code when that cannot be
+// read.
 fs::path executable_folder() {
   std::error_code ec;
   const fs::path self = fs::read_symlink("/proc/self/exe", ec);
@@ -31,14 +32,16 @@ fs::path executable_folder() {
 // cuda/include, cuda/devmath below a data folder.
 fs::path find_cuda_data() {
   std::vector<fs::path> candidates;
-  if (const std::string data = environment("SIMTLAB_DATA"); !data.empty()) candidates.emplace_back(fs::path(data) / "cuda");
+  if (const std::string data = environment("SIMTLAB_DATA"); !data.empty())
+    candidates.emplace_back(fs::path(data) / "cuda");
   if (const fs::path folder = executable_folder(); !folder.empty())
     candidates.emplace_back(folder.parent_path() / "share/simtlab/data/cuda");
   candidates.emplace_back(fs::path(SIMTLAB_SOURCE_DATA) / "cuda");
   std::error_code ec;
   for (const fs::path& c : candidates)
     if (fs::exists(c / "include/cuda_runtime.h", ec)) return c;
-  throw Error(ExitCode::failure, "cuda-headers-missing", "simtlab's CUDA headers are not where they were installed",
+  throw Error(ExitCode::failure, "cuda-headers-missing",
+              "simtlab's CUDA headers are not where they were installed",
               "set SIMTLAB_DATA to the folder that holds cuda/include/cuda_runtime.h");
 }
 
@@ -47,7 +50,8 @@ std::string find_clang() {
   if (!chosen.empty()) {
     const std::string found = find_program(chosen);
     if (found.empty())
-      throw Error(ExitCode::unavailable, "clang-missing", "SIMTLAB_CLANG names " + chosen + ", which is not a program",
+      throw Error(ExitCode::unavailable, "clang-missing",
+                  "SIMTLAB_CLANG names " + chosen + ", which is not a program",
                   "unset it or let it name clang 19");
     return found;
   }
@@ -58,7 +62,8 @@ std::string find_clang() {
 }
 
 // The bitcode that the build of simtlab made, else one made now and kept in the cache.
-fs::path find_devmath(const std::string& clang, const std::string& version, const fs::path& cuda, const fs::path& cache) {
+fs::path find_devmath(const std::string& clang, const std::string& version, const fs::path& cuda,
+                      const fs::path& cache) {
   std::error_code ec;
   if (const fs::path folder = executable_folder(); !folder.empty()) {
     const fs::path built = folder.parent_path() / "share/simtlab/cuda/devmath.bc";
@@ -67,17 +72,18 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   std::vector<fs::path> sources;
   std::string key = version;
   for (const auto& entry : fs::directory_iterator(cuda / "devmath", ec))
-    if (entry.path().extension() == ".cu" || entry.path().extension() == ".h") sources.push_back(entry.path());
+    if (entry.path().extension() == ".cu" || entry.path().extension() == ".h")
+      sources.push_back(entry.path());
   std::sort(sources.begin(), sources.end());
   for (const fs::path& s : sources) key.append("\n").append(hash_file(s));
   const fs::path made = cache / fmt::format("devmath-{}.bc", hash_bytes(key));
   if (fs::exists(made, ec)) return made;
   fs::create_directories(cache, ec);
   const fs::path temporary = made.string() + "." + std::to_string(getpid());
-  const ProcessResult r =
-      run_process({clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-                   "-target-sdk-version=11.8", "--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off", "-w",
-                   "-emit-llvm", "-c", (cuda / "devmath/devmath.cu").string(), "-o", temporary.string()});
+  const ProcessResult r = run_process(
+      {clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
+       "-target-sdk-version=11.8", "--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off",
+       "-w", "-emit-llvm", "-c", (cuda / "devmath/devmath.cu").string(), "-o", temporary.string()});
   if (r.status != 0)
     throw Error(ExitCode::failure, "devmath", "the device maths library did not compile with " + version,
                 "simtlab needs clang 19; SIMTLAB_CLANG chooses one");
@@ -87,7 +93,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
 
 fs::path find_library() {
   std::vector<fs::path> candidates;
-  if (const std::string folder = environment("SIMTLAB_LIBRARY_DIR"); !folder.empty()) candidates.emplace_back(folder);
+  if (const std::string folder = environment("SIMTLAB_LIBRARY_DIR"); !folder.empty())
+    candidates.emplace_back(folder);
   if (const fs::path folder = executable_folder(); !folder.empty()) {
     candidates.push_back(folder.parent_path() / "lib");
     candidates.push_back(folder.parent_path() / "lib/simtlab");

@@ -56,7 +56,9 @@ class CompileTest : public BuildTest {
   }
 };
 
-constexpr const char* kKernel = "#include \"factor.h\"\n__global__ void scale(float* x) { x[threadIdx.x] *= FACTOR; }\nint main() { return 0; }\n";
+constexpr const char* kKernel =
+    "#include \"factor.h\"\n__global__ void scale(float* x) { x[threadIdx.x] *= FACTOR; }\nint main() { "
+    "return 0; }\n";
 
 TEST_F(CompileTest, AKernelBecomesPtxWithLineInformation) {
   write("factor.h", "#define FACTOR 3.0f\n");
@@ -69,7 +71,8 @@ TEST_F(CompileTest, AKernelBecomesPtxWithLineInformation) {
 }
 
 TEST_F(CompileTest, LineInformationChangesNoInstruction) {
-  // -G apart, the instructions are those of a compilation without .loc lines: there is none between instructions only.
+  // -G apart, the instructions are those of a compilation without .loc lines: there is none between
+  // instructions only.
   write("factor.h", "#define FACTOR 3.0f\n");
   const fs::path source = write("k.cu", kKernel);
   const std::string ptx = text_of(build_with({"-ptx", source.string()}, "k.ptx"));
@@ -100,19 +103,24 @@ TEST_F(CompileTest, ManyBuildsAtOnceGiveTheSameProduct) {
 }
 
 TEST_F(CompileTest, BlanksInLaunchBracketsCompileAndNamesStayInMessages) {
-  const fs::path source = write("k.cu", "__global__ void k(int* p) { *p = 1; }\nint main() { k << < 1, 1 >> > (nullptr); return 0; }\n");
+  const fs::path source =
+      write("k.cu",
+            "__global__ void k(int* p) { *p = 1; }\nint main() { k << < 1, 1 >> > (nullptr); return 0; }\n");
   EXPECT_NO_THROW(build_with({"-c", source.string()}, "k.o"));
 }
 
 TEST_F(CompileTest, RegisterLimitsReachThePtx) {
   const fs::path source = write("k.cu", "__global__ void k(int* p) { *p = 1; }\n");
-  EXPECT_THAT(text_of(build_with({"-ptx", "-maxrregcount=32", source.string()}, "k.ptx")), HasSubstr(".maxnreg 32"));
+  EXPECT_THAT(text_of(build_with({"-ptx", "-maxrregcount=32", source.string()}, "k.ptx")),
+              HasSubstr(".maxnreg 32"));
 }
 
 TEST_F(CompileTest, MathsFunctionsLeaveNothingUnresolved) {
-  const fs::path source = write("m.cu",
-                                "__global__ void k(float* f, double* d) { f[0] = sinf(f[1]) + powf(f[2], f[3]) + erff(f[4]); "
-                                "d[0] = exp(d[1]) + tgamma(d[2]) + fmod(d[3], d[4]); f[5] = __fdividef(f[6], f[7]) + rsqrtf(f[8]); }\n");
+  const fs::path source =
+      write("m.cu",
+            "__global__ void k(float* f, double* d) { f[0] = sinf(f[1]) + powf(f[2], f[3]) + erff(f[4]); "
+            "d[0] = exp(d[1]) + tgamma(d[2]) + fmod(d[3], d[4]); f[5] = __fdividef(f[6], f[7]) + "
+            "rsqrtf(f[8]); }\n");
   const std::string ptx = text_of(build_with({"-ptx", source.string()}, "m.ptx"));
   EXPECT_THAT(ptx, Not(HasSubstr(".extern .func  (.param .b32 func_retval0) __nv_")));
   EXPECT_THAT(ptx, Not(HasSubstr(".extern .func  (.param .b64 func_retval0) __nv_")));
@@ -176,7 +184,8 @@ TEST_F(BuildTest, DependencyFilesAreReadWithTheirEscapes) {
 
 TEST(PtxImage, OneTextEndsWithNulAndSeveralMakeAContainerThatReadsBack) {
   EXPECT_EQ(make_image({{"sm_70", "text"}}), std::string("text\0", 5));
-  const std::string image = make_image({{"sm_60", ".version 7.8\n.target sm_60\n"}, {"sm_80", ".version 7.8\n.target sm_80\n"}});
+  const std::string image =
+      make_image({{"sm_60", ".version 7.8\n.target sm_60\n"}, {"sm_80", ".version 7.8\n.target sm_80\n"}});
   const std::vector<FatbinEntry> entries = read_fatbin(image.data(), image.size(), "test");
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].major, 6u);
@@ -185,9 +194,12 @@ TEST(PtxImage, OneTextEndsWithNulAndSeveralMakeAContainerThatReadsBack) {
 }
 
 TEST(PtxImage, RegisterLimitsGoToKernelsThatHaveNone) {
-  std::string ptx = ".visible .entry a(\n)\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func c()\n{\n}\n";
+  std::string ptx =
+      ".visible .entry a(\n)\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func c()\n{\n}\n";
   limit_registers(ptx, 24);
-  EXPECT_EQ(ptx, ".visible .entry a(\n)\n.maxnreg 24\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func c()\n{\n}\n");
+  EXPECT_EQ(ptx,
+            ".visible .entry a(\n)\n.maxnreg 24\n{\n}\n.visible .entry b(\n)\n.maxnreg 16\n{\n}\n.func "
+            "c()\n{\n}\n");
 }
 
 TEST(Process, OutputStatusAndMissingProgramsAreReported) {

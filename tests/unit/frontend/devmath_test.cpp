@@ -1,5 +1,5 @@
-// Accuracy of the device maths library: its sources, compiled for the host, against the C library in extended precision.
-// The bounds are those that docs/cuda.md states.
+// Accuracy of the device maths library: its sources, compiled for the host, against the C library in extended
+// precision. The bounds are those that docs/cuda.md states.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,42 +66,70 @@ void check(const std::vector<Case<T>>& cases) {
   }
 }
 
-#define ONE(T, name, low, high, spread, bound) \
-  Case<T> { #name, [](T x) { return dm::name(x); }, [](long double x) { return std::name(x); }, low, high, Spread::spread, bound }
+#define ONE(T, name, low, high, spread, bound)                                                             \
+  Case<T> {                                                                                                \
+#name, [](T x) { return dm::name(x); }, [](long double x) { return std::name(x); }, low, high,         \
+                                                                                     Spread::spread, bound \
+  }
 
 template <class T>
 std::vector<Case<T>> elementary(double s, double most) {
   return {
-      ONE(T, exp, -80, 80, even, 2 * s),         ONE(T, exp, -1, 1, even, 2 * s),
-      ONE(T, exp2, -120, 120, even, 2 * s),      ONE(T, expm1, -20, 80, even, 2 * s),
-      ONE(T, expm1, -1, 1, even, 2 * s),         ONE(T, expm1, 1e-10, 1, logarithmic, 2 * s),
-      ONE(T, log, 1e-37, 1e37, logarithmic, 2 * s), ONE(T, log, 0.5, 2, even, 2 * s),
-      ONE(T, log2, 1e-37, 1e37, logarithmic, 2 * s), ONE(T, log2, 0.5, 2, even, 2 * s),
-      ONE(T, log10, 1e-37, 1e37, logarithmic, 2 * s), ONE(T, log10, 0.5, 2, even, 2 * s),
-      ONE(T, log1p, -0.99, 10, even, 2 * s),     ONE(T, log1p, 1e-12, 1e30, logarithmic, 2 * s),
-      ONE(T, cbrt, 1e-37, 1e37, logarithmic, 2 * s), ONE(T, sin, -10, 10, even, 2 * s),
-      ONE(T, sin, 1, most, logarithmic, 2 * s),  ONE(T, cos, -10, 10, even, 2 * s),
-      ONE(T, cos, 1, most, logarithmic, 2 * s),  ONE(T, tan, -10, 10, even, 4 * s),
-      ONE(T, tan, 1, most, logarithmic, 4 * s),  ONE(T, sin, 1e-30, 1, logarithmic, 2 * s),
-      ONE(T, asin, -1, 1, even, 4 * s),          ONE(T, asin, 1e-20, 1, logarithmic, 4 * s),
-      ONE(T, acos, -1, 1, even, 4 * s),          ONE(T, atan, -20, 20, even, 2 * s),
-      ONE(T, atan, 1e-20, 1e20, logarithmic, 2 * s), ONE(T, sinh, -80, 80, even, 4 * s),
-      ONE(T, sinh, -1.5, 1.5, even, 4 * s),      ONE(T, cosh, -80, 80, even, 4 * s),
-      ONE(T, tanh, -10, 10, even, 4 * s),        ONE(T, tanh, 1e-20, 10, logarithmic, 4 * s),
-      ONE(T, asinh, -100, 100, even, 4 * s),     ONE(T, asinh, 1e-20, 1e30, logarithmic, 4 * s),
-      ONE(T, acosh, 1, 100, even, 4 * s),        ONE(T, acosh, 1, 1e30, logarithmic, 4 * s),
-      ONE(T, atanh, -0.999, 0.999, even, 4 * s), ONE(T, erf, -6, 6, even, 4 * s),
-      ONE(T, erf, 1e-20, 1, logarithmic, 4 * s), ONE(T, erfc, -5, 9, even, 6 * s),
+      ONE(T, exp, -80, 80, even, 2 * s),
+      ONE(T, exp, -1, 1, even, 2 * s),
+      ONE(T, exp2, -120, 120, even, 2 * s),
+      ONE(T, expm1, -20, 80, even, 2 * s),
+      ONE(T, expm1, -1, 1, even, 2 * s),
+      ONE(T, expm1, 1e-10, 1, logarithmic, 2 * s),
+      ONE(T, log, 1e-37, 1e37, logarithmic, 2 * s),
+      ONE(T, log, 0.5, 2, even, 2 * s),
+      ONE(T, log2, 1e-37, 1e37, logarithmic, 2 * s),
+      ONE(T, log2, 0.5, 2, even, 2 * s),
+      ONE(T, log10, 1e-37, 1e37, logarithmic, 2 * s),
+      ONE(T, log10, 0.5, 2, even, 2 * s),
+      ONE(T, log1p, -0.99, 10, even, 2 * s),
+      ONE(T, log1p, 1e-12, 1e30, logarithmic, 2 * s),
+      ONE(T, cbrt, 1e-37, 1e37, logarithmic, 2 * s),
+      ONE(T, sin, -10, 10, even, 2 * s),
+      ONE(T, sin, 1, most, logarithmic, 2 * s),
+      ONE(T, cos, -10, 10, even, 2 * s),
+      ONE(T, cos, 1, most, logarithmic, 2 * s),
+      ONE(T, tan, -10, 10, even, 4 * s),
+      ONE(T, tan, 1, most, logarithmic, 4 * s),
+      ONE(T, sin, 1e-30, 1, logarithmic, 2 * s),
+      ONE(T, asin, -1, 1, even, 4 * s),
+      ONE(T, asin, 1e-20, 1, logarithmic, 4 * s),
+      ONE(T, acos, -1, 1, even, 4 * s),
+      ONE(T, atan, -20, 20, even, 2 * s),
+      ONE(T, atan, 1e-20, 1e20, logarithmic, 2 * s),
+      ONE(T, sinh, -80, 80, even, 4 * s),
+      ONE(T, sinh, -1.5, 1.5, even, 4 * s),
+      ONE(T, cosh, -80, 80, even, 4 * s),
+      ONE(T, tanh, -10, 10, even, 4 * s),
+      ONE(T, tanh, 1e-20, 10, logarithmic, 4 * s),
+      ONE(T, asinh, -100, 100, even, 4 * s),
+      ONE(T, asinh, 1e-20, 1e30, logarithmic, 4 * s),
+      ONE(T, acosh, 1, 100, even, 4 * s),
+      ONE(T, acosh, 1, 1e30, logarithmic, 4 * s),
+      ONE(T, atanh, -0.999, 0.999, even, 4 * s),
+      ONE(T, erf, -6, 6, even, 4 * s),
+      ONE(T, erf, 1e-20, 1, logarithmic, 4 * s),
+      ONE(T, erfc, -5, 9, even, 6 * s),
   };
 }
 
-TEST(DeviceMaths, SinglePrecisionElementaryFunctionsAreWithinTheirBounds) { check<float>(elementary<float>(1, 3e38)); }
-TEST(DeviceMaths, DoublePrecisionElementaryFunctionsAreWithinTheirBounds) { check<double>(elementary<double>(1, 1e300)); }
+TEST(DeviceMaths, SinglePrecisionElementaryFunctionsAreWithinTheirBounds) {
+  check<float>(elementary<float>(1, 3e38));
+}
+TEST(DeviceMaths, DoublePrecisionElementaryFunctionsAreWithinTheirBounds) {
+  check<double>(elementary<double>(1, 1e300));
+}
 
 TEST(DeviceMaths, DoublePrecisionCoversItsWholeRange) {
   check<double>({ONE(double, exp, -700, 709, even, 2), ONE(double, exp2, -1020, 1023, even, 2),
-                 ONE(double, log, 1e-300, 1e300, logarithmic, 2), ONE(double, cbrt, 1e-300, 1e300, logarithmic, 2),
-                 ONE(double, sinh, -700, 709, even, 4), ONE(double, erfc, 0, 26, even, 6), ONE(double, exp, -744, -708, even, 2),
+                 ONE(double, log, 1e-300, 1e300, logarithmic, 2),
+                 ONE(double, cbrt, 1e-300, 1e300, logarithmic, 2), ONE(double, sinh, -700, 709, even, 4),
+                 ONE(double, erfc, 0, 26, even, 6), ONE(double, exp, -744, -708, even, 2),
                  ONE(double, log1p, 1e-300, 1, logarithmic, 2)});
 }
 
@@ -119,7 +147,9 @@ TEST(DeviceMaths, InversesOfTheErrorFunctionGiveTheArgumentBack) {
     const double y = dm::erfinv(x);
     // The slope turns an error of y into an error of x.
     const long double slope = 1.1283791670955126L * std::exp(-static_cast<long double>(y) * y);
-    EXPECT_LE(std::fabs((std::erf(static_cast<long double>(y)) - x) / slope), 8 * 2.3e-16 * std::fabs(y) + 1e-17) << x;
+    EXPECT_LE(std::fabs((std::erf(static_cast<long double>(y)) - x) / slope),
+              8 * 2.3e-16 * std::fabs(y) + 1e-17)
+        << x;
     const double p = std::pow(10.0, exponent(random));
     const double z = dm::erfcinv(p);
     EXPECT_LE(std::fabs(std::erfc(static_cast<long double>(z)) / p - 1), 4 * z * z * 2.3e-16 + 1e-14) << p;
@@ -128,7 +158,8 @@ TEST(DeviceMaths, InversesOfTheErrorFunctionGiveTheArgumentBack) {
 
 template <class T>
 void check_two(const std::string& name, const std::function<T(T, T)>& ours,
-               const std::function<long double(long double, long double)>& reference, const std::function<T(std::mt19937_64&)>& first,
+               const std::function<long double(long double, long double)>& reference,
+               const std::function<T(std::mt19937_64&)>& first,
                const std::function<T(std::mt19937_64&)>& second, double bound) {
   std::mt19937_64 random(11);
   double worst = 0;
@@ -148,23 +179,50 @@ void two_arguments(double range) {
     return static_cast<T>(std::copysign(std::pow(10.0, e(r)), sign(r)));
   };
   const auto positive = [anything](std::mt19937_64& r) { return std::fabs(anything(r)); };
-  const auto near_one = [](std::mt19937_64& r) { return static_cast<T>(std::uniform_real_distribution<double>(0.5, 2)(r)); };
-  const auto small = [](std::mt19937_64& r) { return static_cast<T>(std::uniform_real_distribution<double>(-10, 10)(r)); };
-  const auto large = [](std::mt19937_64& r) { return static_cast<T>(std::uniform_real_distribution<double>(-120, 120)(r)); };
+  const auto near_one = [](std::mt19937_64& r) {
+    return static_cast<T>(std::uniform_real_distribution<double>(0.5, 2)(r));
+  };
+  const auto small = [](std::mt19937_64& r) {
+    return static_cast<T>(std::uniform_real_distribution<double>(-10, 10)(r));
+  };
+  const auto large = [](std::mt19937_64& r) {
+    return static_cast<T>(std::uniform_real_distribution<double>(-120, 120)(r));
+  };
   using L = long double;
-  check_two<T>("pow", [](T a, T b) { return dm::pow(a, b); }, [](L a, L b) { return std::pow(a, b); }, positive, small, 4);
-  check_two<T>("pow", [](T a, T b) { return dm::pow(a, b); }, [](L a, L b) { return std::pow(a, b); }, near_one, large, 4);
-  check_two<T>("atan2", [](T a, T b) { return dm::atan2(a, b); }, [](L a, L b) { return std::atan2(a, b); }, anything, anything, 3);
-  check_two<T>("atan2", [](T a, T b) { return dm::atan2(a, b); }, [](L a, L b) { return std::atan2(a, b); }, small, small, 3);
-  check_two<T>("hypot", [](T a, T b) { return dm::hypot(a, b); }, [](L a, L b) { return std::hypot(a, b); }, anything, anything, 2);
-  check_two<T>("hypot", [](T a, T b) { return dm::hypot(a, b); }, [](L a, L b) { return std::hypot(a, b); }, small, small, 2);
-  check_two<T>("fmod", [](T a, T b) { return dm::fmod(a, b); }, [](L a, L b) { return std::fmod(a, b); }, anything, anything, 0);
-  check_two<T>("remainder", [](T a, T b) { return dm::remainder(a, b); }, [](L a, L b) { return std::remainder(a, b); }, anything,
-               anything, 0);
-  check_two<T>("fdim", [](T a, T b) { return dm::fdim(a, b); }, [](L a, L b) { return std::fdim(a, b); }, small, small, 0.5);
+  check_two<T>(
+      "pow", [](T a, T b) { return dm::pow(a, b); }, [](L a, L b) { return std::pow(a, b); }, positive, small,
+      4);
+  check_two<T>(
+      "pow", [](T a, T b) { return dm::pow(a, b); }, [](L a, L b) { return std::pow(a, b); }, near_one, large,
+      4);
+  check_two<T>(
+      "atan2", [](T a, T b) { return dm::atan2(a, b); }, [](L a, L b) { return std::atan2(a, b); }, anything,
+      anything, 3);
+  check_two<T>(
+      "atan2", [](T a, T b) { return dm::atan2(a, b); }, [](L a, L b) { return std::atan2(a, b); }, small,
+      small, 3);
+  check_two<T>(
+      "hypot", [](T a, T b) { return dm::hypot(a, b); }, [](L a, L b) { return std::hypot(a, b); }, anything,
+      anything, 2);
+  check_two<T>(
+      "hypot", [](T a, T b) { return dm::hypot(a, b); }, [](L a, L b) { return std::hypot(a, b); }, small,
+      small, 2);
+  check_two<T>(
+      "fmod", [](T a, T b) { return dm::fmod(a, b); }, [](L a, L b) { return std::fmod(a, b); }, anything,
+      anything, 0);
+  check_two<T>(
+      "remainder", [](T a, T b) { return dm::remainder(a, b); },
+      [](L a, L b) { return std::remainder(a, b); }, anything, anything, 0);
+  check_two<T>(
+      "fdim", [](T a, T b) { return dm::fdim(a, b); }, [](L a, L b) { return std::fdim(a, b); }, small, small,
+      0.5);
 }
-TEST(DeviceMaths, FunctionsOfTwoSinglePrecisionArgumentsAreWithinTheirBounds) { two_arguments<float>(37); }
-TEST(DeviceMaths, FunctionsOfTwoDoublePrecisionArgumentsAreWithinTheirBounds) { two_arguments<double>(300); }
+TEST(DeviceMaths, FunctionsOfTwoSinglePrecisionArgumentsAreWithinTheirBounds) {
+  two_arguments<float>(37);
+}
+TEST(DeviceMaths, FunctionsOfTwoDoublePrecisionArgumentsAreWithinTheirBounds) {
+  two_arguments<double>(300);
+}
 
 template <class T>
 void same(const char* what, T got, T want) {
@@ -172,15 +230,34 @@ void same(const char* what, T got, T want) {
     EXPECT_TRUE(std::isnan(got)) << what << ": " << got << " instead of NaN";
     return;
   }
-  EXPECT_TRUE(got == want && std::signbit(got) == std::signbit(want)) << what << ": " << got << " instead of " << want;
+  EXPECT_TRUE(got == want && std::signbit(got) == std::signbit(want))
+      << what << ": " << got << " instead of " << want;
 }
 
 // Every pair and every single of these goes through all functions that have exact special values.
 template <class T>
 void special_values() {
   const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  const std::vector<T> v = {0,   T(-0.0), 1,  -1, 2,  -2, 3,  -3, T(0.5), T(-0.5), T(2.5), T(-2.5), T(1e30), T(-1e30), inf, -inf, nan,
-                            std::numeric_limits<T>::min(), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max()};
+  const std::vector<T> v = {0,
+                            T(-0.0),
+                            1,
+                            -1,
+                            2,
+                            -2,
+                            3,
+                            -3,
+                            T(0.5),
+                            T(-0.5),
+                            T(2.5),
+                            T(-2.5),
+                            T(1e30),
+                            T(-1e30),
+                            inf,
+                            -inf,
+                            nan,
+                            std::numeric_limits<T>::min(),
+                            std::numeric_limits<T>::denorm_min(),
+                            std::numeric_limits<T>::max()};
   for (const T x : v) {
     SCOPED_TRACE(x);
     same("round", dm::round(x), std::round(x));
@@ -222,12 +299,17 @@ void special_values() {
       same("fmod", dm::fmod(x, y), std::fmod(x, y));
       same("remainder", dm::remainder(x, y), std::remainder(x, y));
       same("nextafter", dm::nextafter(x, y), std::nextafter(x, y));
-      if (std::isinf(x) || std::isinf(y) || (x == 0 && y == 0)) same("hypot", dm::hypot(x, y), std::hypot(x, y));
+      if (std::isinf(x) || std::isinf(y) || (x == 0 && y == 0))
+        same("hypot", dm::hypot(x, y), std::hypot(x, y));
     }
   }
 }
-TEST(DeviceMaths, SpecialValuesOfSinglePrecisionAgreeWithTheCLibrary) { special_values<float>(); }
-TEST(DeviceMaths, SpecialValuesOfDoublePrecisionAgreeWithTheCLibrary) { special_values<double>(); }
+TEST(DeviceMaths, SpecialValuesOfSinglePrecisionAgreeWithTheCLibrary) {
+  special_values<float>();
+}
+TEST(DeviceMaths, SpecialValuesOfDoublePrecisionAgreeWithTheCLibrary) {
+  special_values<double>();
+}
 
 TEST(DeviceMaths, MultiplesOfPiAreExactWhereTheResultIs) {
   for (int i = -9; i <= 9; ++i) {

@@ -29,8 +29,9 @@ TEST(LaunchSyntax, LengthAndLinesAreKept) {
 
 TEST(LaunchSyntax, OrdinaryCodeIsLeftAlone) {
   for (const std::string text :
-       {"k<<<g, b>>>(x);", "std::vector<std::vector<std::vector<int> > > v;", "A<B<C<int>> > a;", "x = a << b >> c;",
-        "const char* s = \"<< < not a launch >> >\";", "// k << < g >> > (x)\n", "/* k << < g */", "char c = '<'; int a = 1'000 << 2;",
+       {"k<<<g, b>>>(x);", "std::vector<std::vector<std::vector<int> > > v;", "A<B<C<int>> > a;",
+        "x = a << b >> c;", "const char* s = \"<< < not a launch >> >\";", "// k << < g >> > (x)\n",
+        "/* k << < g */", "char c = '<'; int a = 1'000 << 2;",
         "friend std::ostream& operator<< <T>(std::ostream&, const M<T>&);", "cout << \"a\" << \"b\";"})
     EXPECT_EQ(joined(text), text);
 }
@@ -40,13 +41,16 @@ TEST(LaunchSyntax, ShiftsAndComparisonsInsideParenthesesAreNoEnd) {
 }
 
 TEST(LaunchSyntax, UnfinishedTextEndsQuietly) {
-  for (const std::string text : {"k << < g", "\"", "/*", "'", "<", "k <<", ""}) EXPECT_EQ(joined(text).size(), text.size());
+  for (const std::string text : {"k << < g", "\"", "/*", "'", "<", "k <<", ""})
+    EXPECT_EQ(joined(text).size(), text.size());
 }
 
 TEST(LaunchSyntax, FilesIncludedBySourceAreRewrittenToo) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("simtlab-launch-" + std::to_string(getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("simtlab-launch-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder / "inc");
-  std::ofstream(folder / "main.cu") << "#include \"part.cu\"\n#  include \"deep.cuh\"\n#include \"missing.h\"\nint main() {}\n";
+  std::ofstream(folder / "main.cu")
+      << "#include \"part.cu\"\n#  include \"deep.cuh\"\n#include \"missing.h\"\nint main() {}\n";
   std::ofstream(folder / "part.cu") << "void f() { k << < 1, 1 >> > (); }\n#include \"main.cu\"\n";
   std::ofstream(folder / "inc/deep.cuh") << "void g() { k<< <1, 1>> >(); }\n";
   const auto files = rewrite_launches(folder / "main.cu", {folder / "inc"});

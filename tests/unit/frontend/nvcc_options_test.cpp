@@ -47,10 +47,11 @@ TEST_F(NvccOptionsTest, ArchitecturesAreMappedSortedAndListedOnce) {
   EXPECT_THAT(parse({}).architectures, ElementsAre("sm_70"));
   EXPECT_THAT(parse({"-arch=sm_80"}).architectures, ElementsAre("sm_80"));
   EXPECT_THAT(parse({"-arch", "compute_35"}).architectures, ElementsAre("sm_35"));
-  EXPECT_THAT(parse({"-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_60,code=[sm_60,compute_60]",
-                     "--generate-code", "arch=compute_80,code=compute_80"})
-                  .architectures,
-              ElementsAre("sm_60", "sm_80"));
+  EXPECT_THAT(
+      parse({"-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_60,code=[sm_60,compute_60]",
+             "--generate-code", "arch=compute_80,code=compute_80"})
+          .architectures,
+      ElementsAre("sm_60", "sm_80"));
 }
 
 TEST_F(NvccOptionsTest, ArchitecturesNewerThanTheCompilerAreReplacedWithANote) {
@@ -71,7 +72,8 @@ TEST_F(NvccOptionsTest, SearchPathsAndMacrosKeepTheirOrderJoinedOrSeparate) {
 }
 
 TEST_F(NvccOptionsTest, HostOptionsAreSplitAtCommas) {
-  const NvccOptions o = parse({"-Xcompiler", "-Wall,-march=native", "-Xcompiler=-fopenmp", "-Xlinker", "--wrap=f"});
+  const NvccOptions o =
+      parse({"-Xcompiler", "-Wall,-march=native", "-Xcompiler=-fopenmp", "-Xlinker", "--wrap=f"});
   EXPECT_THAT(o.host, ElementsAre("-Wall", "-march=native"));
   EXPECT_TRUE(o.openmp);
   EXPECT_THAT(o.link, ElementsAre("-Wl,--wrap=f"));
@@ -79,7 +81,8 @@ TEST_F(NvccOptionsTest, HostOptionsAreSplitAtCommas) {
 
 TEST_F(NvccOptionsTest, FastMathSetsWhatNvccSaysItSets) {
   const NvccOptions o = parse({"-use_fast_math"});
-  EXPECT_TRUE(o.fast_math && o.flush_denormals && !o.precise_division && !o.precise_sqrt && o.fuse_multiply_add);
+  EXPECT_TRUE(o.fast_math && o.flush_denormals && !o.precise_division && !o.precise_sqrt &&
+              o.fuse_multiply_add);
   EXPECT_FALSE(parse({"-fmad=false"}).fuse_multiply_add);
   EXPECT_FALSE(parse({"--prec-div=false"}).precise_division);
 }
