@@ -68,7 +68,7 @@ def self_test():
 
 def main():
     self_test()
-    found = problems(pathlib.Path(sys.argv[1]))
+    found = problems(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent)
     for line in found:
         print(line)
     return 1 if found else 0

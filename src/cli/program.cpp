@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,8 +75,12 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::failure, "program-start", fmt::format("pipe: {}", std::strerror(errno)));
   const std::vector<char*> argv = pointers(command), envp = pointers(environment);
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
+    // A simtlab that is killed outright must not leave its program running.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
     for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE}) std::signal(signal, SIG_DFL);
     if (stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
     ::execve(program.c_str(), argv.data(), envp.data());

@@ -68,7 +68,7 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   view.param_bytes = l.parameter_bytes;
   view.local_stride = l.local_bytes;
   view.local_bytes = l.local_bytes;
-  view.global_delta = reinterpret_cast<std::uint64_t>(l.memory->host(0));
+  view.global_delta = l.memory->host_delta();
   for (unsigned i = 0; i < n; ++i) {
     Warp& w = warps[i];
     w.stack = stacks.data() + i * l.stack_entries;

@@ -9,8 +9,10 @@ namespace simtlab::exec {
 namespace {
 
 constexpr std::size_t batch_records = 256, batch_addresses = 128;
-// A warp that spins on another warp's flag must not keep it from running.
-constexpr std::uint64_t slice = 1u << 16;
+// Warps of a block take turns after this many instructions (one batch: longer turns are not faster). A warp that
+// spins on another warp's flag must not keep it from running, and programs that lack a barrier but work on
+// hardware, where warps advance at about the same pace, should work here too (heartwall of Rodinia).
+constexpr std::uint64_t slice = batch_records;
 
 struct Batch {
   Record records[batch_records];

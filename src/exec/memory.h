@@ -42,6 +42,8 @@ class GlobalMemory {
   // Host pointer of a device address that find() accepted.
   std::byte* host(std::uint64_t address) { return base_ + (address - first_); }
   const std::byte* host(std::uint64_t address) const { return base_ + (address - first_); }
+  // Host address = device address + this, modulo 2^64.
+  std::uint64_t host_delta() const { return reinterpret_cast<std::uint64_t>(base_) - first_; }
   bool read(std::uint64_t address, std::span<std::byte> out) const;  // false: out of bounds
   bool write(std::uint64_t address, std::span<const std::byte> in);
   bool fill(std::uint64_t address, std::byte value, std::uint64_t bytes);

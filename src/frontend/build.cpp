@@ -211,6 +211,7 @@ class Builder {
       Command c = cuda_base();
       append(c, {"--cuda-device-only", "--cuda-gpu-arch=" + architecture, "--cuda-feature=+ptx78"});
       append(c, device_flags());
+      if (options_.openmp) append(c, omp_header());
       append(c, options_.common);
       append(c, rewritten);
       append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
@@ -232,7 +233,7 @@ class Builder {
     Command c = cuda_base();
     append(c, {"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", image.string()});
     append(c, host_flags());
-    if (options_.openmp) append(c, openmp_headers());
+    if (options_.openmp) append(c, openmp_flags());
     append(c, options_.common);
     append(c, rewritten);
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", source, "-o", object.string()});
@@ -241,14 +242,20 @@ class Builder {
     return object;
   }
 
-  // gcc's omp.h, as the last place to look: clang's own OpenMP runtime is a separate package.
-  static Command openmp_headers() {
-    Command c{"-fopenmp=libgomp"};
+  // Our omp.h goes to the next one. That's gcc's if there is no other: clang's own OpenMP is a separate package.
+  Command omp_header() const {
+    Command c{"-isystem", (tools_.include / "simtlab/openmp").string()};
     const std::string gcc = find_program("gcc");
     if (gcc.empty()) return c;
     std::string folder = run_process({gcc, "-print-file-name=include"}, true).output;
     while (!folder.empty() && folder.back() == '\n') folder.pop_back();
     append(c, {"-idirafter", folder});
+    return c;
+  }
+
+  Command openmp_flags() const {
+    Command c{"-fopenmp=libgomp"};
+    append(c, omp_header());
     return c;
   }
 
@@ -263,7 +270,7 @@ class Builder {
                  "-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"});
     if (cxx && gcc.empty()) c.push_back("-Wno-reserved-user-defined-literal");
     append(c, host_flags());
-    if (options_.openmp) append(c, gcc.empty() ? openmp_headers() : Command{"-fopenmp"});
+    if (options_.openmp) append(c, gcc.empty() ? openmp_flags() : Command{"-fopenmp"});
     for (const std::string& w : options_.common)
       if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);  // -std=c++NN means nothing for C
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c",

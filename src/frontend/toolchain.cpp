@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "frontend/build_cache.h"
 #include "frontend/process.h"
 
 namespace simtlab::frontend {
@@ -79,7 +80,9 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   const fs::path made = cache / fmt::format("devmath-{}.bc", hash_bytes(key));
   if (fs::exists(made, ec)) return made;
   fs::create_directories(cache, ec);
-  const fs::path temporary = made.string() + "." + std::to_string(getpid());
+  // Several builds may find it missing at once: each makes its own, and the last rename wins.
+  const ScratchFolder scratch(cache);
+  const fs::path temporary = scratch / "devmath.bc";
   const ProcessResult r = run_process(
       {clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
        "-target-sdk-version=11.8", "--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off",

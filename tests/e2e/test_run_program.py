@@ -45,6 +45,14 @@ class Programs(Case):
         self.ok("build", "app.cu", "-o", "app")
         return "./app"
 
+    def test_a_simtlab_that_is_killed_takes_its_program_along(self):
+        process = subprocess.Popen([SIMTLAB, "run", "--", self.executable(), "forever"], cwd=self.folder, env=self.environment(),
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.assertEqual(process.stdout.readline(), "waiting\n")
+        process.kill()
+        # The pipe closes when the last process that holds it is gone.
+        self.assertEqual(process.communicate(timeout=10)[0], "")
+
     def test_stdout_is_the_programs_and_the_report_goes_to_stderr(self):
         for command in (["run", self.program(), "--gpu", "a100"], ["run", "--gpu", "a100", "--", self.executable()]):
             result = self.ok(*command)

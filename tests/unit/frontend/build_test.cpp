@@ -126,6 +126,14 @@ TEST_F(CompileTest, MathsFunctionsLeaveNothingUnresolved) {
   EXPECT_THAT(ptx, Not(HasSubstr(".extern .func  (.param .b64 func_retval0) __nv_")));
 }
 
+TEST_F(CompileTest, OpenMpOnTheHostSideNeedsGccOnly) {
+  if (find_program("gcc").empty()) GTEST_SKIP() << "gcc is not installed";
+  const fs::path source = write("k.cu",
+                                "#include <omp.h>\n__global__ void k(int* p) { *p = 1; }\n"
+                                "int main() { k<<<1, 1>>>(nullptr); return omp_get_max_threads() > 0 ? 0 : 1; }\n");
+  EXPECT_NO_THROW(build_with({"-Xcompiler", "-fopenmp", source.string()}, "k"));
+}
+
 TEST_F(CompileTest, WhatTheCompilerRefusesIsBadInput) {
   const fs::path source = write("bad.cu", "__global__ void k( {\n");
   try {
