@@ -131,7 +131,7 @@ TEST_F(CompileTest, OpenMpOnTheHostSideNeedsGccOnly) {
   const fs::path source = write("k.cu",
                                 "#include <omp.h>\n__global__ void k(int* p) { *p = 1; }\n"
                                 "int main() { k<<<1, 1>>>(nullptr); return omp_get_max_threads() > 0 ? 0 : 1; }\n");
-  EXPECT_NO_THROW(build_with({"-Xcompiler", "-fopenmp", source.string()}, "k"));
+  EXPECT_NO_THROW(build_with({"-Xcompiler", "-fopenmp", "-c", source.string()}, "k.o"));
 }
 
 TEST_F(CompileTest, WhatTheCompilerRefusesIsBadInput) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/cuda_api.h"
@@ -196,6 +197,32 @@ TEST_F(Api, AKernelRunsOverConstantsPointersScalarsAndStructures) {
   std::size_t bytes = 0;
   EXPECT_EQ(cudaGetSymbolSize(&bytes, &factor_shadow), 0);
   EXPECT_EQ(bytes, 8u);
+}
+
+TEST_F(Api, HostThreadsShareTheGpuAndKeepTheirOwnErrors) {
+  const float factor[2] = {0, 2};
+  ASSERT_EQ(cudaMemcpyToSymbol(&factor_shadow, factor, 8, 0, 1), 0);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      StreamHandle stream = 0;
+      EXPECT_EQ(cudaStreamCreate(&stream), 0);
+      for (int round = 0; round < 20; ++round) {
+        const float value = static_cast<float>(t * 100 + round);
+        float* x = device_floats({value});
+        std::uint32_t n = 1;
+        Pair pair{0, 1};
+        void* args[] = {&x, &n, &pair};
+        EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {32, 1, 1}, args, 0, stream), 0);
+        EXPECT_THAT(fetch(x, 1), testing::ElementsAre(value * 2 + 1));
+        const unsigned threads_of_bad_launch = t == 0 ? 4096 : 32;
+        EXPECT_EQ(cudaLaunchKernel(&scale_stub, {1, 1, 1}, {threads_of_bad_launch, 1, 1}, args, 0, stream) == 0, t != 0);
+        EXPECT_EQ(cudaGetLastError() == 0, t != 0);
+        EXPECT_EQ(cudaFree(x), 0);
+      }
+      EXPECT_EQ(cudaStreamDestroy(stream), 0);
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(Api, ASymbolMayBeNamedByTextAsBeforeCuda5) {
