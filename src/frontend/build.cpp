@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
-constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30, kLargestProduct = std::uint64_t{4} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
 constexpr const char* kCacheVersion = "simtlab-build-2";
 
@@ -40,9 +40,14 @@ class Builder {
       : request_(request),
         options_(parse_nvcc_options(request.arguments)),
         cache_(request.cache.empty() ? default_cache() : request.cache),
-        tools_(find_toolchain(cache_.folder())),
+        tools_(find_toolchain(cache_.folder(), options_.flush_denormals)),
         scratch_(cache_.folder()) {
     if (!request.output.empty()) options_.output = request.output.string();
+    std::error_code ec;
+    for (const SourceFile& s : options_.inputs)
+      if (!options_.output.empty() && fs::equivalent(s.path, options_.output, ec))
+        throw Error(ExitCode::usage, "build-option", "the output " + options_.output + " is one of the inputs",
+                    "choose another name with -o");
     result_.notes = options_.notes;
     result_.from_cache = true;
     if (options_.openmp)
@@ -127,6 +132,9 @@ class Builder {
 
   Command device_flags() const {
     Command c{options_.device_debug ? "-O0" : "-O2", "-gline-directives-only", "-w"};
+    // `if (lane == 0) x = atomicAdd(...); x = __shfl_sync(mask, x, 0);` passes an x to the shuffle that most lanes
+    // have not set. nvcc allows that; clang's rule that arguments are defined would let it drop the `if`.
+    append(c, {"-Xclang", "-no-enable-noundef-analysis"});
     c.push_back(options_.fuse_multiply_add ? "-ffp-contract=fast" : "-ffp-contract=off");
     if (options_.flush_denormals) c.push_back("-fgpu-flush-denormals-to-zero");
     if (options_.fast_math) c.push_back("-fgpu-approx-transcendentals");
@@ -319,20 +327,11 @@ class Builder {
 
   // Copies out of the cache so that the output appears in one step.
   void deliver(const fs::path& product, const fs::path& output, bool executable) {
-    const fs::path temporary = output.string() + ".tmp" + std::to_string(getpid());
     std::error_code ec;
-    if (fs::is_directory(output, ec))
-      throw Error(ExitCode::failure, "file-write", "cannot write " + output.string() + ": it is a folder");
-    fs::copy_file(product, temporary, fs::copy_options::overwrite_existing, ec);
-    if (!ec && executable)
-      fs::permissions(temporary, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+    write_file_atomically(output, read_file(product, kLargestProduct, "build product"));
+    if (executable && fs::is_regular_file(output, ec))
+      fs::permissions(output, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                       fs::perm_options::add, ec);
-    if (!ec) fs::rename(temporary, output, ec);
-    if (ec) {
-      std::error_code ignored;
-      fs::remove(temporary, ignored);
-      throw Error(ExitCode::failure, "file-write", "cannot write " + output.string() + ": " + ec.message());
-    }
     result_.executable = output;
   }
 

@@ -8,12 +8,14 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
 #include "base/error.h"
 #include "frontend/frontend.h"
+#include "frontend/mapped_bytes.h"
 
 namespace simtlab::frontend {
 namespace {
@@ -21,7 +23,6 @@ namespace {
 constexpr std::uint32_t container_magic = 0xBA55ED50;
 constexpr std::size_t container_header = 16, entry_header = 64;
 constexpr std::uint64_t max_text = std::uint64_t{256} << 20;     // all PTX texts of one image together
-constexpr std::uint64_t max_container = std::uint64_t{2} << 30;  // one container, all entries
 constexpr std::size_t max_entries = 4096;
 constexpr std::uint16_t kind_ptx = 1, kind_elf = 2;
 constexpr std::uint64_t flag_lz4 = 0x2000, flag_zstd = 0x8000;
@@ -176,8 +177,7 @@ std::size_t read_container(const std::string& name, Bytes bytes, std::size_t bas
 
 std::vector<FatbinEntry> read_plain_ptx(const void* data, std::size_t size, const std::string& name) {
   const char* text = static_cast<const char*>(data);
-  const std::size_t most = size == 0 ? static_cast<std::size_t>(max_text) : size;
-  const std::size_t length = strnlen(text, most);
+  const std::size_t length = strnlen(text, std::min(size, static_cast<std::size_t>(max_text)));
   if (length >= max_text) corrupt(name, 0, fmt::format("PTX of more than {} bytes", max_text));
   if (length >= 4 && std::memcmp(text,
                                  "\x7f"
@@ -198,19 +198,18 @@ std::vector<FatbinEntry> read_plain_ptx(const void* data, std::size_t size, cons
 
 std::vector<FatbinEntry> read_fatbin(const void* data, std::size_t size, const std::string& name) {
   if (data == nullptr) corrupt(name, 0, "there is no image");
+  // Registered in this process: the image says itself how much there is, but it may be damaged.
+  const bool in_process = size == 0;
+  if (in_process) size = mapped_bytes(data);
   std::uint32_t magic = 0;
-  if (size == 0 || size >= sizeof magic) std::memcpy(&magic, data, sizeof magic);
+  if (in_process && size < sizeof magic) corrupt(name, 0, "the image is not in memory");
+  if (size >= sizeof magic) std::memcpy(&magic, data, sizeof magic);
   if (magic != container_magic) return read_plain_ptx(data, size, name);
 
   std::vector<FatbinEntry> out;
   const auto* bytes = static_cast<const std::uint8_t*>(data);
-  if (size == 0) {
-    // Registered in this process: the header says how much there is.
-    const Bytes header(bytes, container_header);
-    const std::uint64_t payload = read<std::uint64_t>(header, 8);
-    if (payload > max_container) corrupt(name, 0, fmt::format("the container claims {} bytes", payload));
-    read_container(name, Bytes(bytes, read<std::uint16_t>(header, 6) + static_cast<std::size_t>(payload)), 0,
-                   out);
+  if (in_process) {
+    read_container(name, Bytes(bytes, size), 0, out);
     return out;
   }
   // Files hold several containers one after another, each on an 8-byte boundary.

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <functional>
 #include <map>
+#include <sstream>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace simtlab::frontend {
 namespace {
@@ -15,6 +17,9 @@ constexpr const char* kDefaultArchitecture = "sm_70";
 const std::vector<std::string> kArchitectures = {"20", "21", "30", "32", "35", "37", "50",
                                                  "52", "53", "60", "61", "62", "70", "72",
                                                  "75", "80", "86", "87", "89", "90", "90a"};
+
+constexpr std::uint64_t kLargestOptionFile = std::uint64_t{1} << 20;
+constexpr unsigned kMostOptionFiles = 32;
 
 [[noreturn]] void usage(const std::string& message, const std::string& hint = {}) {
   throw Error(ExitCode::usage, "build-option", message, hint);
@@ -46,7 +51,7 @@ bool is_true(const std::string& option, const std::string& value) {
 
 class Parser {
  public:
-  explicit Parser(const std::vector<std::string>& arguments) : arguments_(arguments) { make_tables(); }
+  explicit Parser(std::vector<std::string> arguments) : arguments_(std::move(arguments)) { make_tables(); }
 
   NvccOptions run() {
     for (; at_ < arguments_.size(); ++at_) option(arguments_[at_]);
@@ -113,7 +118,8 @@ class Parser {
     alias("--linker-options", "-Xlinker");
     for (const char* n : {"-Xptxas", "--ptxas-options", "-Xcudafe", "--cudafe-options", "-Xnvlink", "-ccbin",
                           "--compiler-bindir", "-odir", "--output-directory", "-diag-suppress",
-                          "--diag-suppress", "-t", "--threads"}) {
+                          "--diag-suppress", "-t", "--threads", "-split-compile", "--split-compile", "-Werror",
+                          "--Werror", "-nvlink-options", "--nvlink-options"}) {
       const std::string name = n;
       values_[name] = [this, name](const std::string&) { note(name + " has no effect"); };
     }
@@ -121,6 +127,10 @@ class Parser {
     alias("--maxrregcount", "-maxrregcount");
     values_["-cudart"] = [this](const std::string& v) { runtime_kind(v); };
     alias("--cudart", "-cudart");
+    values_["-default-stream"] = [this](const std::string& v) { default_stream(v); };
+    alias("--default-stream", "-default-stream");
+    values_["-optf"] = [this](const std::string& v) { options_file(v); };
+    alias("--options-file", "-optf");
     make_boolean_options();
   }
 
@@ -155,10 +165,15 @@ class Parser {
                           "--expt-extended-lambda", "-extended-lambda", "--extended-lambda", "-m64"})
       flags_[n] = [] {};  // clang always allows these
     for (const char* n : {"-restrict", "--restrict", "-res-usage", "--resource-usage", "-keep", "--keep",
-                          "-save-temps", "-v", "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD"}) {
+                          "-save-temps", "-v", "--verbose", "-Wno-deprecated-gpu-targets", "-MD", "-MMD",
+                          "-allow-unsupported-compiler", "--allow-unsupported-compiler", "-src-in-ptx",
+                          "--source-in-ptx"}) {
       const std::string name = n;
       flags_[name] = [this, name] { note(name + " has no effect"); };
     }
+    for (const char* n : {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler",
+                          "-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker"})
+      flags_[n] = [this] { forward_unknown_ = true; };
     flags_["-dc"] = flags_["--device-c"] = flags_["-dlink"] =
         flags_["--device-link"] = [this] { separate(true); };
     flags_["-m32"] = [] { unsupported("-m32: 32-bit programs cannot be simulated", "build with -m64"); };
@@ -187,9 +202,13 @@ class Parser {
       if (v != values_.end()) return v->second(a.substr(equals + 1));
     }
     if (a.rfind("-O", 0) == 0 && a.size() <= 3) return optimisation(a);
-    for (const char* joined : {"-I", "-D", "-U", "-L", "-l", "-o", "-x", "-isystem"})
+    for (const char* joined : {"-I", "-D", "-U", "-L", "-l", "-o", "-x", "-isystem", "-t"})
       if (a.rfind(joined, 0) == 0) return values_.at(joined)(a.substr(std::string(joined).size()));
     if (a.rfind("-W", 0) == 0) {
+      o_.host.push_back(a);
+      return;
+    }
+    if (forward_unknown_) {
       o_.host.push_back(a);
       return;
     }
@@ -239,9 +258,9 @@ class Parser {
   }
 
   void library(const std::string& v) {
-    if (v == "cudart" || v == "cudart_static" || v == "cuda") return;  // ours, always linked
-    for (const char* other :
-         {"cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "cudnn", "npp", "cudadevrt"})
+    // Ours, always linked; device-side launches, for which cudadevrt is, are refused where a kernel makes one.
+    if (v == "cudart" || v == "cudart_static" || v == "cuda" || v == "cudadevrt") return;
+    for (const char* other : {"cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "cudnn", "npp"})
       if (v.rfind(other, 0) == 0)
         unsupported("-l" + v + ": simtlab has no replacement for this CUDA library",
                     "only the CUDA runtime is offered");
@@ -295,6 +314,25 @@ class Parser {
       unsupported("-cudart none: a simulated program needs simtlab's runtime", "leave the option out");
   }
 
+  void default_stream(const std::string& v) {
+    if (v != "legacy" && v != "null" && v != "per-thread")
+      usage("-default-stream takes legacy, null or per-thread, not '" + v + "'");
+    if (v != "per-thread") return;
+    o_.common.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+    note("-default-stream per-thread: the default stream is shared by all threads here (D-RUNTIME-2)");
+  }
+
+  // Options separated by white space, put in at this place.
+  void options_file(const std::string& path) {
+    if (++option_files_ > kMostOptionFiles) usage("option files name each other without end, last " + path);
+    std::vector<std::string> more;
+    for (const std::string& file : split(path, ',')) {
+      std::istringstream words(read_file(file, kLargestOptionFile, "options file"));
+      for (std::string w; words >> w;) more.push_back(w);
+    }
+    arguments_.insert(arguments_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, more.begin(), more.end());
+  }
+
   void separate(bool on) {
     if (on)
       unsupported(
@@ -316,8 +354,10 @@ class Parser {
     if (std::find(o_.notes.begin(), o_.notes.end(), text) == o_.notes.end()) o_.notes.push_back(text);
   }
 
-  const std::vector<std::string>& arguments_;
+  std::vector<std::string> arguments_;  // an options file adds to them
   std::size_t at_ = 0;
+  bool forward_unknown_ = false;
+  unsigned option_files_ = 0;
   NvccOptions o_;
   const Language* forced_ = nullptr;
   std::map<std::string, Value> values_;

@@ -64,10 +64,11 @@ std::string find_clang() {
 
 // The bitcode that the build of simtlab made, else one made now and kept in the cache.
 fs::path find_devmath(const std::string& clang, const std::string& version, const fs::path& cuda,
-                      const fs::path& cache) {
+                      const fs::path& cache, bool flush_denormals) {
+  const std::string stem = flush_denormals ? "devmath-ftz" : "devmath";
   std::error_code ec;
   if (const fs::path folder = executable_folder(); !folder.empty()) {
-    const fs::path built = folder.parent_path() / "share/simtlab/cuda/devmath.bc";
+    const fs::path built = folder.parent_path() / "share/simtlab/cuda" / (stem + ".bc");
     if (fs::exists(built, ec)) return built;
   }
   std::vector<fs::path> sources;
@@ -77,16 +78,32 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
       sources.push_back(entry.path());
   std::sort(sources.begin(), sources.end());
   for (const fs::path& s : sources) key.append("\n").append(hash_file(s));
-  const fs::path made = cache / fmt::format("devmath-{}.bc", hash_bytes(key));
+  const fs::path made = cache / fmt::format("{}-{}.bc", stem, hash_bytes(key));
   if (fs::exists(made, ec)) return made;
   fs::create_directories(cache, ec);
   // Several builds may find it missing at once: each makes its own, and the last rename wins.
   const ScratchFolder scratch(cache);
   const fs::path temporary = scratch / "devmath.bc";
-  const ProcessResult r = run_process(
-      {clang, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-       "-target-sdk-version=11.8", "--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off",
-       "-w", "-emit-llvm", "-c", (cuda / "devmath/devmath.cu").string(), "-o", temporary.string()});
+  std::vector<std::string> command = {clang,
+                                      "-x",
+                                      "cuda",
+                                      "--cuda-path=/nonexistent",
+                                      "-nocudainc",
+                                      "-nocudalib",
+                                      "-Xclang",
+                                      "-target-sdk-version=11.8",
+                                      "--cuda-device-only",
+                                      "--cuda-gpu-arch=sm_30",
+                                      "-O2",
+                                      "-ffp-contract=off",
+                                      "-w",
+                                      "-emit-llvm",
+                                      "-c",
+                                      (cuda / "devmath/devmath.cu").string(),
+                                      "-o",
+                                      temporary.string()};
+  if (flush_denormals) command.emplace_back("-fgpu-flush-denormals-to-zero");
+  const ProcessResult r = run_process(command);
   if (r.status != 0)
     throw Error(ExitCode::failure, "devmath", "the device maths library did not compile with " + version,
                 "simtlab needs clang 19; SIMTLAB_CLANG chooses one");
@@ -117,14 +134,14 @@ fs::path default_cache() {
   return fs::temp_directory_path() / ("simtlab-" + std::to_string(getuid()));
 }
 
-Toolchain find_toolchain(const fs::path& cache) {
+Toolchain find_toolchain(const fs::path& cache, bool flush_denormals) {
   Toolchain t;
   t.clang = find_clang();
   const std::string text = run_process({t.clang, "--version"}, true).output;
   t.version = text.substr(0, text.find('\n'));
   const fs::path cuda = find_cuda_data();
   t.include = cuda / "include";
-  t.devmath = find_devmath(t.clang, t.version, cuda, cache);
+  t.devmath = find_devmath(t.clang, t.version, cuda, cache, flush_denormals);
   t.library = find_library();
   return t;
 }

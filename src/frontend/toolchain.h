@@ -10,14 +10,14 @@ struct Toolchain {
   std::string clang;              // full path
   std::string version;            // first line of `clang --version`; part of every cache key
   std::filesystem::path include;  // cuda_runtime.h and its family
-  std::filesystem::path devmath;  // devmath.bc
+  std::filesystem::path devmath;  // bitcode of the device maths
   std::filesystem::path library;  // folder of libcudart.so.12; empty if not built
 };
 
 // Searches $SIMTLAB_CLANG, clang-19 in PATH and /usr/lib/llvm-19/bin. Throws Error(unavailable) that names
 // the package clang-19 if there is none. Builds the device maths bitcode into `cache` if the installation has
-// none.
-Toolchain find_toolchain(const std::filesystem::path& cache);
+// none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.
+Toolchain find_toolchain(const std::filesystem::path& cache, bool flush_denormals);
 
 // $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab, else a folder of this user in the
 // system's temporary folder.

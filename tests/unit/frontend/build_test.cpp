@@ -126,6 +126,36 @@ TEST_F(CompileTest, MathsFunctionsLeaveNothingUnresolved) {
   EXPECT_THAT(ptx, Not(HasSubstr(".extern .func  (.param .b64 func_retval0) __nv_")));
 }
 
+TEST_F(CompileTest, FastMathsLinksWithTheDeviceMaths) {
+  const fs::path source = write("k.cu", "__global__ void k(float* p) { *p = erff(*p) + tanhf(*p); }\n");
+  const std::string ptx = text_of(build_with({"-use_fast_math", "-ptx", source.string()}, "k.ptx"));
+  EXPECT_THAT(ptx, HasSubstr(".ftz.f32"));
+  EXPECT_THAT(text_of(build_with({"-ftz=true", "-ptx", source.string()}, "k.ptx")), HasSubstr(".ftz.f32"));
+}
+
+TEST_F(CompileTest, ALeadersValueMayBeShuffledToLanesThatHaveNone) {
+  const fs::path source = write("k.cu",
+                                "__global__ void k(int* p) { int v; if (threadIdx.x % 32 == 0) v = atomicAdd(p, 1);\n"
+                                "  p[threadIdx.x] = __shfl_sync(~0u, v, 0); }\n");
+  // The atomic stays conditional: a branch around it, or a guard.
+  EXPECT_THAT(text_of(build_with({"-ptx", source.string()}, "k.ptx")), testing::ContainsRegex("@%p[0-9]+"));
+}
+
+TEST_F(CompileTest, AnInputIsNeverTheOutput) {
+  const fs::path source = write("k.cu", "int main() { return 0; }\n");
+  EXPECT_THROW(build_with({source.string()}, "k.cu"), Error);
+  EXPECT_EQ(read_file(source, 1000), "int main() { return 0; }\n");
+}
+
+TEST_F(CompileTest, ALinkAsOutputKeepsItsPlace) {
+  const fs::path source = write("k.cu", "int main() { return 0; }\n");
+  write("target", "");
+  fs::create_symlink(folder_ / "target", folder_ / "link");
+  build_with({"-ptx", source.string()}, "link");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_GT(fs::file_size(folder_ / "target"), 0u);
+}
+
 TEST_F(CompileTest, OpenMpOnTheHostSideNeedsGccOnly) {
   if (find_program("gcc").empty()) GTEST_SKIP() << "gcc is not installed";
   const fs::path source = write("k.cu",

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <cstring>
@@ -9,6 +11,7 @@
 
 #include "base/error.h"
 #include "frontend/frontend.h"
+#include "frontend/mapped_bytes.h"
 
 namespace simtlab::frontend {
 namespace {
@@ -182,6 +185,25 @@ TEST(Fatbin, AClaimOfMoreThanTheLimitIsRefusedBeforeMemoryIsTaken) {
   image = container({{1, 80, "x", Pack::lz4}});
   put<std::uint64_t>(image, 16 + 56, std::uint64_t{200} << 20);
   EXPECT_THAT(error_of(image), testing::HasSubstr("compressed ones"));
+}
+
+TEST(Fatbin, AnImageOfThisProcessThatClaimsMoreThanIsMappedIsRefused) {
+  Image image = container({{1, 80, ".version 7.0", Pack::raw}});
+  put<std::uint64_t>(image, 8, std::uint64_t{1} << 44);            // the container
+  put<std::uint64_t>(image, 16 + 8, (std::uint64_t{1} << 44) - 64);  // its entry
+  EXPECT_THROW(read_fatbin(image.data(), 0, "app"), Error);
+  EXPECT_THROW(read_fatbin(reinterpret_cast<const void*>(std::uintptr_t{4096}), 0, "app"), Error);
+}
+
+TEST(MappedBytes, EndWhereTheMappingEnds) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const memory = mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const bytes = static_cast<std::byte*>(memory);
+  ASSERT_EQ(mprotect(bytes + 2 * page, page, PROT_NONE), 0);
+  EXPECT_EQ(mapped_bytes(bytes + 5), 2 * page - 5);
+  EXPECT_EQ(mapped_bytes(bytes + 2 * page), 0u);
+  munmap(memory, 3 * page);
 }
 
 TEST(Fatbin, AnUnknownPackingIsNamed) {

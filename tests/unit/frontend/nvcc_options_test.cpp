@@ -128,5 +128,23 @@ TEST_F(NvccOptionsTest, OptionsWithoutEffectAreNotedOnce) {
   EXPECT_THAT(parse({"-Xptxas", "-v", "-Xptxas", "-O3"}).notes, ElementsAre("-Xptxas has no effect"));
 }
 
+TEST_F(NvccOptionsTest, WhatMakefilesAndCMakePassIsTaken) {
+  const NvccOptions o = parse({"-lcudadevrt", "-Werror", "all-warnings", "-t4", "--split-compile=0",
+                               "-allow-unsupported-compiler", "-Xnvlink", "-v", "--default-stream=per-thread",
+                               "-forward-unknown-to-host-compiler", "-march=native"});
+  EXPECT_THAT(o.link, IsEmpty());
+  EXPECT_THAT(o.host, ElementsAre("-march=native"));
+  EXPECT_THAT(o.common, ElementsAre("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"));
+  EXPECT_EQ(refusal({"--default-stream=mine", path("a.cu")}).code(), ExitCode::usage);
+}
+
+TEST_F(NvccOptionsTest, AnOptionsFileStandsForItsWordsAndMayNotNameItself) {
+  std::ofstream(folder_ / "more.txt") << "-DA=1\n-O3 -DB\n";
+  EXPECT_THAT(parse({"--options-file", path("more.txt"), "-DC"}).common,
+              ElementsAre("-D", "A=1", "-D", "B", "-D", "C"));
+  std::ofstream(folder_ / "self.txt") << "-optf " << path("self.txt");
+  EXPECT_EQ(refusal({"-optf", path("self.txt"), path("a.cu")}).code(), ExitCode::usage);
+}
+
 }  // namespace
 }  // namespace simtlab::frontend

@@ -4,5 +4,3 @@ add_dependencies(test_runtime cudart_11 cudart_12 cudart_13)
 if(SIMTLAB_SANITIZE MATCHES "undefined")
   set_source_files_properties(${folder}/libraries_test.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=function)
 endif()
-# Programs call the runtime from several threads.
-list(APPEND test_labels threads)
