@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/temporary.h"
+#include "runtime/configuration.h"
 
 namespace simtlab::cli {
 namespace {
@@ -49,25 +50,6 @@ bool is_compiler_option(const std::string& argument) {
          std::ranges::any_of(known, [&](const char* k) { return argument.starts_with(k); });
 }
 
-result::RunConfig run_config(const device::Configuration& c) {
-  result::RunConfig config;
-  const device::ToolOptions& o = c.options;
-  std::error_code ignored;
-  // A file is named from here; the program may run elsewhere.
-  config.gpu = o.gpu.find('/') != std::string::npos || o.gpu.ends_with(".toml")
-                   ? std::filesystem::absolute(o.gpu, ignored).string()
-                   : o.gpu;
-  for (const device::Setting& s : c.settings)
-    config.settings.push_back({s.key, s.value, s.origin.layer, s.origin.where});
-  config.mode = o.mode;
-  config.max_cycles = o.max_cycles;
-  config.max_time_s = o.max_time_ns * 1e-9;
-  config.max_memory_bytes = o.max_memory;
-  config.registers = static_cast<std::uint32_t>(o.registers);
-  config.seed = o.seed;
-  return config;
-}
-
 Error no_gpu_use(const ProgramResult& r, const std::string& name) {
   if (r.exit_status != 0)
     return {ExitCode::program_failed, "program-exit",
@@ -84,9 +66,7 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
 void note_limits(ProgramResult& r, const device::ToolOptions& o) {
   result::Manifest& m = r.result.manifest;
   if (r.timed_out) {
-    const Error error(ExitCode::failure, "limit-time",
-                      fmt::format("stopped after the time limit of {} s", o.max_time_ns * 1e-9),
-                      "raise --max-time, or a smaller problem");
+    const Error error = time_limit(o, m.stopped_at);
     m.interrupted = false;
     m.failure = error.format();
     m.failure_id = error.id();
@@ -99,7 +79,9 @@ void note_limits(ProgramResult& r, const device::ToolOptions& o) {
 int exit_code_of(const ProgramResult& r, const std::string& name) {
   const result::Manifest& m = r.result.manifest;
   if (m.interrupted) {
-    talk("interrupted: the result covers what ran until then\n");
+    talk(m.stopped_at.empty() ? "interrupted: the result covers what ran until then\n"
+                              : fmt::format("interrupted at {}: the result covers what ran until then\n",
+                                            m.stopped_at));
     return static_cast<int>(ExitCode::interrupted);
   }
   if (!m.failure.empty()) {
@@ -124,7 +106,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   threads_note(configuration, options.output);
   const device::LoadedDevice device = device::load_device(
       configuration.options.gpu, configuration.settings);  // its errors before the program runs
-  ProgramResult r = run_program({command, run_config(configuration), data_on_stdout(options.output)});
+  ProgramResult r = run_program({command, runtime::run_config(configuration), data_on_stdout(options.output)});
   if (!r.used_gpu && !r.interrupted && !r.timed_out) throw no_gpu_use(r, name);
   note_limits(r, configuration.options);
   result::Manifest& m = r.result.manifest;

@@ -34,9 +34,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
 Error what_ended_it(const Error& error, const Signals& signals, const device::ToolOptions& o) {
   if (error.code() != ExitCode::interrupted) return error;
   if (signals.timed_out())
-    return {ExitCode::failure, "limit-time",
-            fmt::format("stopped after the time limit of {} s", o.max_time_ns * 1e-9),
-            "raise --max-time, or a smaller problem"};
+    return time_limit(o, error.diagnostics().front().message);
   return error;
 }
 
@@ -66,10 +64,12 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOpti
   gpu::Gpu gpu(device.device, gpu_options(tool, signals));
   const gpu::ModuleId module = gpu.load_module(run.file, ptx);
   std::optional<Error> failure;
+  std::string where;
   try {
     const Progress progress("simulating", output.quiet);
     runtime::run_launch(spec, module, gpu, tool.seed);
   } catch (const Error& e) {
+    if (e.code() == ExitCode::interrupted) where = e.diagnostics().front().message;
     failure = what_ended_it(e, signals, tool);
     if (!has_partial_result(*failure)) throw;
   }
@@ -83,6 +83,7 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOpti
   if (!run.launch_file.empty()) m.inputs.push_back(hash_inputs({run.launch_file}).front());
   m.configuration = configuration_of(configuration, device);
   if (failure) {
+    m.stopped_at = where;
     m.interrupted = failure->code() == ExitCode::interrupted;
     m.failure = failure->format();
     m.failure_id = failure->id();

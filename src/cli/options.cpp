@@ -130,7 +130,18 @@ device::Configuration resolve(const RunOptions& options) {
   add(settings, "max-time", time);
   add(settings, "max-memory", options.max_memory);
   add(settings, "regs", options.registers);
-  return gather(options.device, settings);
+  device::Configuration configuration = gather(options.device, settings);
+  if (configuration.options.mode == "functional" && options.max_cycles)
+    throw Error(ExitCode::usage, "option-conflict", "--max-cycles has no meaning in functional mode: it counts no cycles",
+                "--max-time stops a functional run");
+  return configuration;
+}
+
+Error time_limit(const device::ToolOptions& options, const std::string& where) {
+  return {ExitCode::failure, "limit-time",
+          fmt::format("stopped after the time limit of {:g} s{}{}", options.max_time_ns * 1e-9,
+                      where.empty() ? "" : " at ", where),
+          "raise --max-time, or a smaller problem"};
 }
 
 }  // namespace simtlab::cli

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "device/settings.h"
 
 namespace CLI {
@@ -42,5 +43,8 @@ void add_output_options(CLI::App& command, OutputOptions& options);
 // The layers resolved: what a run uses. The configuration files are those of device/settings.h. Throws Error.
 device::Configuration resolve(const DeviceOptions& options);
 device::Configuration resolve(const RunOptions& options);
+
+// What a run that --max-time stopped ends with. where: in a kernel, in words; may be empty.
+Error time_limit(const device::ToolOptions& options, const std::string& where);
 
 }  // namespace simtlab::cli

@@ -126,6 +126,7 @@ void collect(const fs::path& first, ProgramResult& out) {
       out.result.manifest.failure_id = one.manifest.failure_id;
       out.result.manifest.failure_code = one.manifest.failure_code;
     }
+    if (out.result.manifest.stopped_at.empty()) out.result.manifest.stopped_at = one.manifest.stopped_at;
     out.result.manifest.interrupted = out.result.manifest.interrupted || one.manifest.interrupted;
     out.result.total = result::combine_totals(out.result.total, one.total, out.result.kernels);
   }

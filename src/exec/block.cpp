@@ -184,6 +184,10 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   return s;
 }
 
+std::string Block::whereabouts() const {
+  return exec::whereabouts(*impl_);
+}
+
 void Block::check_progress() const {
   for (const Warp& w : impl_->warps) {
     if (w.status == WarpStatus::ready) return;

@@ -165,6 +165,8 @@ class Block {
   // at a barrier releases the others (their status becomes ready). Throws Fault. A warp whose lanes all
   // exited becomes `exited`; barriers then count only the warps that are left.
   const Step& step(unsigned warp, std::uint64_t now);
+  // Where its first unfinished warp is, in words: what a user who stops a run that does not end wants to know.
+  std::string whereabouts() const;
   // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.
   void check_progress() const;
 

@@ -77,6 +77,23 @@ std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) {
                      source_of(module, inst));
 }
 
+std::string whereabouts(const Block::Impl& block) {
+  for (const Warp& w : block.warps) {
+    if (w.status == WarpStatus::exited) continue;
+    std::string text = fmt::format("warp {} of block {} in {}", w.ctx.warp, tuple(block.position),
+                                   kernel_name(block, *w.code[w.pc].inst));
+    std::uint32_t others = 0;
+    for (std::uint32_t i = 0; i < w.depth; ++i) others |= w.stack[i].mask;
+    others &= ~w.active;
+    if (others != 0)
+      text += fmt::format("; {} of its lanes run, {} wait for them (lanes of one warp that wait for each other "
+                          "never get on: D-EXEC-1)",
+                          w.active_count, __builtin_popcount(others));
+    return text;
+  }
+  return fmt::format("block {} of kernel {}", tuple(block.position), block.launch->entry->function->name);
+}
+
 void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
            std::string message, std::string hint) {
   throw Fault(kind, std::move(id),

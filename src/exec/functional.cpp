@@ -56,7 +56,7 @@ class Runner {
     const std::uint64_t end = result_.warp_instructions + slice;
     while (w.status == WarpStatus::ready && result_.warp_instructions < end) {
       if (options_.interrupt != nullptr && *options_.interrupt) {
-        throw Error(ExitCode::interrupted, "interrupted", "interrupted");
+        throw Error(ExitCode::interrupted, "interrupted", whereabouts(block_));
       }
       std::uint64_t budget = batch_records;
       if (options_.max_warp_instructions != 0) {

@@ -205,6 +205,7 @@ std::string thread_name(const Block::Impl& block, unsigned warp,
                         unsigned lane);  // "thread (0,0,0) in block (0,0,0)"
 std::string kernel_name(const Block::Impl& block,
                         const ptx::Inst& inst);  // "kernel k (a.ptx:3, source a.cu:7)"
+std::string whereabouts(const Block::Impl& block);
 [[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
                         std::string message, std::string hint = {});
 inline Block::Impl& block_of(const WarpCtx& ctx) {

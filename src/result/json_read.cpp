@@ -106,6 +106,7 @@ Manifest manifest(const Node& node) {
   m.mode = node.at("mode").string();
   m.seed = node.at("seed").whole();
   m.interrupted = node.at("interrupted").boolean();
+  if (node.has("stopped_at")) m.stopped_at = node.at("stopped_at").string();
   if (node.has("failure")) {
     const Node failure = node.at("failure");
     failure.object();

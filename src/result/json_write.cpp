@@ -66,6 +66,8 @@ std::string manifest(const Manifest& m) {
       json_string(m.tool_version), json_string(m.command_line), json_string(m.working_directory),
       json_string(m.start_time), real(m.wall_seconds), json_string(m.host), json_string(m.device),
       json_string(m.mode), m.seed, m.interrupted);
+  if (!m.stopped_at.empty())
+    out += fmt::format("    \"stopped_at\": {},\n", json_string(m.stopped_at));
   if (!m.failure.empty())
     out += fmt::format("    \"failure\": {{\"id\": {}, \"exit_code\": {}, \"text\": {}}},\n",
                        json_string(m.failure_id), m.failure_code, json_string(m.failure));

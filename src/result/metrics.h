@@ -71,6 +71,7 @@ struct Manifest {
   std::vector<InputHash> inputs;
   std::optional<int> program_exit_status;
   bool interrupted = false;
+  std::string stopped_at;           // where the simulation was when it was stopped; may be empty
   std::string failure;              // text of the error that ended the run (Error::format()), empty if none
   std::string failure_id;           // its id, for `simtlab explain`
   int failure_code = 0;             // its exit code

@@ -120,11 +120,18 @@ SIMTLAB_CUDA_API CudaError cudaMalloc3D(PitchedPointer* out, Extent extent) {
 SIMTLAB_CUDA_API CudaError cudaMallocHost(void** out, std::size_t bytes) {
   return call([&](Runtime& r) { return allocate_host(r, out, bytes); });
 }
-SIMTLAB_CUDA_API CudaError cudaHostAlloc(void** out, std::size_t bytes, unsigned) {
-  return call([&](Runtime& r) { return allocate_host(r, out, bytes); });
+SIMTLAB_CUDA_API CudaError cudaHostAlloc(void** out, std::size_t bytes, unsigned flags) {
+  constexpr unsigned portable_mapped_write_combined = 7;
+  return call([&](Runtime& r) {
+    if ((flags & ~portable_mapped_write_combined) != 0) return error_invalid_value;
+    const CudaError code = allocate_host(r, out, bytes);
+    if (code == success) r.host_flags[*out] = flags;
+    return code;
+  });
 }
 SIMTLAB_CUDA_API CudaError cudaFreeHost(void* pointer) {
   return call([&](Runtime& r) {
+    r.host_flags.erase(pointer);
     const auto plain = r.plain_host.find(pointer);
     if (plain == r.plain_host.end()) return release(r, pointer, true);
     std::free(pointer);
@@ -163,7 +170,9 @@ SIMTLAB_CUDA_API CudaError cudaHostGetFlags(unsigned* flags, void* host) {
     const MemoryKind* kind = r.kind_of(host);
     if (flags == nullptr || (!r.plain_host.contains(host) && (kind == nullptr || *kind != MemoryKind::host)))
       return error_invalid_value;
-    *flags = 2;  // cudaHostAllocMapped
+    constexpr unsigned mapped = 2;  // always, as on devices with unified addressing
+    const auto given = r.host_flags.find(host);
+    *flags = mapped | (given == r.host_flags.end() ? 0 : given->second);
     return success;
   });
 }

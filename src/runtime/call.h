@@ -39,7 +39,7 @@ CudaError guarded(Runtime& runtime, Body&& body) {
   try {
     return body(runtime);
   } catch (const Error& error) {
-    if (error.code() == ExitCode::interrupted) stop_interrupted(runtime);
+    if (error.code() == ExitCode::interrupted) stop_interrupted(runtime, error.diagnostics().front().message);
     return runtime.report(error);
   } catch (const std::bad_alloc&) {
     return error_memory_allocation;

@@ -172,8 +172,8 @@ void write_result(Runtime& runtime) {
   }
 }
 
-void stop_interrupted(Runtime& runtime) {
-  runtime.mark_interrupted();
+void stop_interrupted(Runtime& runtime, const std::string& where) {
+  runtime.mark_interrupted(where);
   write_result(runtime);
   std::fflush(stdout);
   _exit(static_cast<int>(ExitCode::interrupted));

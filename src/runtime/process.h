@@ -7,6 +7,8 @@
 // wanted. A program that ends by _exit() writes nothing.
 #pragma once
 
+#include <string>
+
 namespace simtlab::runtime {
 
 class Runtime;
@@ -18,6 +20,6 @@ void watch_process(Runtime& runtime);
 // Writes the result now (again: replaces what this process wrote). Never throws; says on stderr if it can't.
 void write_result(Runtime& runtime);
 // A launch was stopped by the flag: partial result, exit 130.
-[[noreturn]] void stop_interrupted(Runtime& runtime);
+[[noreturn]] void stop_interrupted(Runtime& runtime, const std::string& where);
 
 }  // namespace simtlab::runtime

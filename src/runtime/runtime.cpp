@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "exec/executor.h"
+#include "runtime/configuration.h"
 #include "runtime/process.h"
 
 namespace simtlab::runtime {
@@ -96,8 +97,8 @@ void Runtime::read_configuration() {
   const std::string path = environment("SIMTLAB_RUN_CONFIG");
   if (!path.empty())
     config_ = result::run_config_from_json(read_file(path, 16u << 20, "run configuration"), path);
-  else if (const std::string gpu = environment("SIMTLAB_GPU"); !gpu.empty())
-    config_.gpu = gpu;
+  else
+    config_ = run_config(device::gather(device::current_process(), {}, {}));
   std::vector<device::Setting> settings;
   for (const result::RunSetting& s : config_.settings) {
     device::Origin origin;
@@ -148,6 +149,7 @@ void Runtime::reset_device() {
   arrays.clear();
   for (void* pointer : plain_host) std::free(pointer);
   plain_host.clear();
+  host_flags.clear();
   registered_host.clear();
   event_flags.clear();
   sticky_ = success;
@@ -245,6 +247,7 @@ std::optional<result::Result> Runtime::result() {
   out.manifest.failure_id = failure_id_;
   out.manifest.failure_code = failure_code_;
   out.manifest.interrupted = interrupted_;
+  out.manifest.stopped_at = stopped_at_;
   return out;
 }
 

@@ -53,12 +53,17 @@ class Runtime {
   std::string program() const;  // the executable's name
   const result::RunConfig& config() const { return config_; }
   bool interrupted() const { return interrupted_; }
-  void mark_interrupted() { interrupted_ = true; }
+  // where: in a kernel, in words; empty outside of kernels.
+  void mark_interrupted(const std::string& where = {}) {
+    interrupted_ = true;
+    stopped_at_ = where;
+  }
   // Result so far; nullopt if the program made no CUDA call that counts.
   std::optional<result::Result> result();
 
   // Memory that programs got from cudaMalloc*, by start address.
   std::map<std::uint64_t, MemoryKind> allocations;
+  std::map<void*, unsigned> host_flags;  // of cudaHostAlloc
   std::set<void*> plain_host;  // page-locked memory that is not visible to the device
   std::map<const void*, std::size_t> registered_host;
   std::map<gpu::EventId, unsigned> event_flags;
@@ -84,7 +89,7 @@ class Runtime {
   std::unique_ptr<gpu::Gpu> gpu_;
   CudaError sticky_ = success;
   std::set<std::string> told_;
-  std::string failure_, failure_id_;
+  std::string failure_, failure_id_, stopped_at_;
   int failure_code_ = 0;
   bool interrupted_ = false;
 };

@@ -167,10 +167,15 @@ void Gpu::Impl::run_quantum(Cycle end) {
 }
 
 void Gpu::Impl::check_limits(Cycle at) const {
-  if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", "interrupted by the user");
+  const auto where = [&] {
+    for (const Sm& sm : sms)
+      if (std::string text = sm.whereabouts(); !text.empty()) return text;
+    return "kernel " + context.launch->function().name;
+  };
+  if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", where());
   if (options.max_cycles != 0 && at >= options.max_cycles)
     throw Error(ExitCode::failure, "limit-cycles",
-                fmt::format("kernel '{}' reached the limit of {} cycles", context.launch->function().name, options.max_cycles),
+                fmt::format("kernel '{}' reached the limit of {} cycles: {}", context.launch->function().name, options.max_cycles, where()),
                 "raise --max-cycles, or shrink the problem");
 }
 

@@ -277,6 +277,12 @@ void Sm::finish(Cycle end) {
   counters_.shared_busy = mio_port_.busy();
 }
 
+std::string Sm::whereabouts() const {
+  for (const BlockSlot& slot : blocks_)
+    if (slot.busy) return slot.block->whereabouts();
+  return {};
+}
+
 void Sm::check_progress() const {
   for (const BlockSlot& slot : blocks_)
     if (slot.busy) slot.block->check_progress();

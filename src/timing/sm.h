@@ -61,6 +61,7 @@ class Sm {
   bool idle() const { return resident_blocks_ == 0 && launches_.empty(); }
   Cycle finished_at() const { return finished_at_; }
   void finish(Cycle end);                        // closes the accounts at the end of the kernel
+  std::string whereabouts() const;               // of the first resident block; empty if there is none
   void check_progress() const;                   // throws Fault(deadlock) if a block cannot go on
   const SmCounters& counters() const { return counters_; }
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from harness import SIMTLAB, SOURCE, Case, main, needs_clang
 
@@ -52,6 +53,25 @@ class Programs(Case):
         process.kill()
         # The pipe closes when the last process that holds it is gone.
         self.assertEqual(process.communicate(timeout=10)[0], "")
+
+    def test_a_program_started_without_simtlab_takes_its_settings_from_the_environment(self):
+        executable, library = self.executable(), Path(SIMTLAB).parent.parent / "lib"
+        def start(**settings):
+            environment = self.environment({"LD_LIBRARY_PATH": str(library), "SIMTLAB_RESULT": "direct.json", **settings})
+            return subprocess.run([executable], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(start(SIMTLAB_GPU="gtx480", SIMTLAB_SET="sm.count=3").returncode, 0)
+        manifest = json.loads((self.folder / "direct.json").read_text())["manifest"]
+        self.assertEqual(manifest["device"], "gtx480")
+        self.assertIn("3", [c["value"] for c in manifest["configuration"] if c["key"] == "sm.count"])
+        self.assertIn("sm.count", start(SIMTLAB_SET="sm.count=0").stderr)
+
+    def test_a_run_that_is_stopped_says_where_it_was(self):
+        for mode in ("timing", "functional"):
+            result = self.simtlab("run", "--mode", mode, "--max-time", "1", "--", self.executable(), "forever")
+            self.assertEqual(result.returncode, 1, result.stderr)
+            for part in ("time limit of 1 s", "warp 0 of block (0,0,0) in kernel _Z7foreverPVi", "app.cu:7"):
+                self.assertIn(part, result.stderr)
+        self.fails(2, "run", "--mode", "functional", "--max-cycles", "5", "--", self.executable(), says="functional")
 
     def test_stdout_is_the_programs_and_the_report_goes_to_stderr(self):
         for command in (["run", self.program(), "--gpu", "a100"], ["run", "--gpu", "a100", "--", self.executable()]):

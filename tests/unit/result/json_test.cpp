@@ -27,6 +27,7 @@ Result sample() {
   r.manifest.inputs = {{"a.ptx", "0123456789abcdef"}};
   r.manifest.program_exit_status = -11;
   r.manifest.interrupted = true;
+  r.manifest.stopped_at = "warp 0";
   r.manifest.failure = "error: x\n";
   r.manifest.failure_id = "limit-time";
   r.manifest.failure_code = 1;

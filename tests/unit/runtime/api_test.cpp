@@ -34,6 +34,8 @@ int cudaMalloc(void**, std::size_t);
 int cudaFree(void*);
 int cudaMallocHost(void**, std::size_t);
 int cudaFreeHost(void*);
+int cudaHostAlloc(void**, std::size_t, unsigned);
+int cudaHostGetFlags(unsigned*, void*);
 int cudaMallocManaged(void**, std::size_t, unsigned);
 int cudaMallocPitch(void**, std::size_t*, std::size_t, std::size_t);
 int cudaMemcpy(void*, const void*, std::size_t, int);
@@ -223,6 +225,19 @@ TEST_F(Api, HostThreadsShareTheGpuAndKeepTheirOwnErrors) {
       EXPECT_EQ(cudaStreamDestroy(stream), 0);
     });
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Api, PageLockedMemoryKeepsTheFlagsItWasMadeWith) {
+  void* p = nullptr;
+  unsigned flags = 0;
+  ASSERT_EQ(cudaHostAlloc(&p, 100, 1), 0);
+  EXPECT_EQ(cudaHostGetFlags(&flags, p), 0);
+  EXPECT_EQ(flags, 3u);
+  EXPECT_EQ(cudaFreeHost(p), 0);
+  EXPECT_EQ(cudaHostAlloc(&p, 100, 8), 1);
+  ASSERT_EQ(cudaMallocHost(&p, 100), 0);
+  EXPECT_EQ(cudaHostGetFlags(&flags, p), 0);
+  EXPECT_EQ(flags, 2u);
 }
 
 TEST_F(Api, ASymbolMayBeNamedByTextAsBeforeCuda5) {

@@ -1,0 +1,27 @@
+#include "runtime/configuration.h"
+
+#include <filesystem>
+#include <string>
+
+namespace simtlab::runtime {
+
+result::RunConfig run_config(const device::Configuration& c) {
+  result::RunConfig config;
+  const device::ToolOptions& o = c.options;
+  std::error_code ignored;
+  // A file is named from here; the program may run elsewhere.
+  config.gpu = o.gpu.find('/') != std::string::npos || o.gpu.ends_with(".toml")
+                   ? std::filesystem::absolute(o.gpu, ignored).string()
+                   : o.gpu;
+  for (const device::Setting& s : c.settings)
+    config.settings.push_back({s.key, s.value, s.origin.layer, s.origin.where});
+  config.mode = o.mode;
+  config.max_cycles = o.max_cycles;
+  config.max_time_s = o.max_time_ns * 1e-9;
+  config.max_memory_bytes = o.max_memory;
+  config.registers = static_cast<std::uint32_t>(o.registers);
+  config.seed = o.seed;
+  return config;
+}
+
+}  // namespace simtlab::runtime

@@ -1,0 +1,12 @@
+// What a program on the simulated GPU is run with, from the configuration layers.
+#pragma once
+
+#include "device/settings.h"
+#include "result/run_config.h"
+
+namespace simtlab::runtime {
+
+// `simtlab run` hands this to the program it starts; a program that is started without it gathers its own.
+result::RunConfig run_config(const device::Configuration& configuration);
+
+}  // namespace simtlab::runtime
