@@ -31,6 +31,7 @@ void start_warp(Block::Impl& block, Warp& warp) {
   warp.pc = 0;
   warp.rpc = ptx::no_pc;
   warp.depth = 0;
+  warp.divergent_steps = warp.spin_samples = 0;
   warp.frame_depth = 0;
   warp.active = mask;
   warp.active_count = lanes;
@@ -181,6 +182,7 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
     s.bytes = access_bytes(b, *x.inst);
   }
   if (w.status != WarpStatus::exited) settle(w);
+  if (w.depth != 0 && ++w.divergent_steps >= spin_period && w.status == WarpStatus::ready) check_spin(w);
   return s;
 }
 

@@ -355,4 +355,30 @@ void settle(Warp& w) {
   while (w.pc == w.rpc) pop_top(w);
 }
 
+void check_spin(Warp& w) {
+  w.divergent_steps = 0;
+  if (w.depth != w.spin_depth || w.active != w.spin_active) {
+    w.spin_depth = w.depth;
+    w.spin_active = w.active;
+    w.spin_samples = 0;
+    return;
+  }
+  if (++w.spin_samples < spin_limit) return;
+  w.spin_samples = 0;
+  while (w.depth > w.frame().stack_base) {
+    StackEntry& below = w.stack[w.depth - 1];
+    const StackEntry spinning{w.pc, below.rpc, w.active};
+    const std::uint32_t others = below.mask & ~w.active;
+    if (others != 0) {  // the other side of a branch, or lanes that have arrived where the two meet
+      w.pc = below.pc;
+      w.rpc = below.rpc;
+      below = spinning;
+      set_active(w, others);
+      return settle(w);
+    }
+    w.rpc = below.rpc;  // all lanes of this level loop: look one level further out
+    --w.depth;
+  }
+}
+
 }  // namespace simtlab::exec

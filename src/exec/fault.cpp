@@ -86,9 +86,7 @@ std::string whereabouts(const Block::Impl& block) {
     for (std::uint32_t i = 0; i < w.depth; ++i) others |= w.stack[i].mask;
     others &= ~w.active;
     if (others != 0)
-      text += fmt::format("; {} of its lanes run, {} wait for them (lanes of one warp that wait for each other "
-                          "never get on: D-EXEC-1)",
-                          w.active_count, __builtin_popcount(others));
+      text += fmt::format("; {} of its lanes run, {} wait for them", w.active_count, __builtin_popcount(others));
     return text;
   }
   return fmt::format("block {} of kernel {}", tuple(block.position), block.launch->entry->function->name);

@@ -68,6 +68,7 @@ class Runner {
       } else {
         run_batch<false>(w, budget);
       }
+      if (w.depth != 0 && w.status == WarpStatus::ready) check_spin(w);
     }
   }
 

@@ -135,6 +135,8 @@ struct Warp {
   std::uint32_t frame_depth = 0;  // index of the running frame
   unsigned active_count = 0;
   WarpStatus status = WarpStatus::ready;
+  // Since when lanes loop while others wait for them: see check_spin().
+  std::uint32_t divergent_steps = 0, spin_samples = 0, spin_active = 0, spin_depth = 0;
   std::uint32_t waits_at = 0;   // barrier
   const XInst* wait = nullptr;  // the barrier instruction it waits at
   std::uint32_t wait_mask = 0;
@@ -194,6 +196,11 @@ void set_mask(WarpCtx& ctx, std::uint32_t mask);
 std::uint32_t execute(Block::Impl& block, Warp& warp, const XInst& x, std::uint64_t now);
 // Pops what has reconverged at the warp's pc.
 void settle(Warp& warp);
+// Every spin_period divergent instructions of a warp: lanes that loop on while others wait for them may be waiting
+// for what those would do next (a lock that one of them holds). After spin_limit such looks at the same lanes in the
+// same place those that wait go first: the two groups meet one level further out.
+inline constexpr std::uint32_t spin_period = 256, spin_limit = 128;
+void check_spin(Warp& warp);
 
 // exec/barrier.cpp
 void arrive(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);

@@ -351,5 +351,54 @@ TEST(Divergence, guarded_instructions_touch_only_lanes_with_a_true_guard) {
                [](unsigned i) { return i % 2 == 0 ? 99u : 21u; });
 }
 
+TEST(Divergence, a_lock_that_lanes_of_one_warp_take_in_turns_comes_to_an_end) {
+  Machine m(R"(
+.visible .entry k(.param .u64 p) {
+  .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [p];
+LOOP:
+  atom.global.cas.b32 %r1, [%rd1], 0, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra LOOP;
+  ld.global.u32 %r2, [%rd1+4];
+  add.u32 %r2, %r2, 1;
+  st.global.u32 [%rd1+4], %r2;
+  atom.global.exch.b32 %r3, [%rd1], 0;
+  ret;
+})");
+  const std::uint64_t p = m.upload<std::uint32_t>({0, 0});
+  m.run({1, 1, 1}, {64, 1, 1}, p);
+  EXPECT_EQ(m.download<std::uint32_t>(p, 2)[1], 64u);
+}
+
+TEST(Divergence, lanes_that_wait_where_two_sides_meet_go_on_if_the_other_side_needs_them) {
+  // Lanes of an inner level that all loop hide the ones that wait further out.
+  Machine m(R"(
+.visible .entry k(.param .u64 p) {
+  .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 1;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra JOIN;
+  and.b32 %r2, %r1, 2;
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra INNER;
+  add.u32 %r2, %r2, 1;
+INNER:
+  ld.volatile.global.u32 %r3, [%rd1];
+  setp.eq.u32 %p3, %r3, 0;
+  @%p3 bra INNER;
+JOIN:
+  mov.u32 %r2, 1;
+  st.volatile.global.u32 [%rd1], %r2;
+  atom.global.add.u32 %r3, [%rd1+4], 1;
+  ret;
+})");
+  const std::uint64_t p = m.upload<std::uint32_t>({0, 0});
+  m.run({1, 1, 1}, {32, 1, 1}, p);
+  EXPECT_EQ(m.download<std::uint32_t>(p, 2)[1], 32u);
+}
+
 }  // namespace
 }  // namespace simtlab::exec
