@@ -37,6 +37,17 @@ struct GlobalMemory::Map {
   std::uint64_t reserved = 0;                       // of the mapping
 };
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIMTLAB_UNDER_TSAN 1
+#endif
+#endif
+#if defined(SIMTLAB_UNDER_TSAN) || defined(__SANITIZE_THREAD__)
+constexpr bool under_thread_sanitizer = true;
+#else
+constexpr bool under_thread_sanitizer = false;
+#endif
+
 GlobalMemory::GlobalMemory(std::uint64_t capacity, std::uint64_t commit_limit)
     : first_(first_address),
       capacity_(capacity),
@@ -48,9 +59,11 @@ GlobalMemory::GlobalMemory(std::uint64_t capacity, std::uint64_t commit_limit)
   }
   // Gaps and rounding are beyond the capacity, so that one allocation of the whole capacity works.
   map_->reserved = round_up(capacity + (1ull << 20) + capacity / 64, page_bytes());
-  void* wanted = reinterpret_cast<void*>(first_);
-  void* got = mmap(wanted, map_->reserved, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* got = MAP_FAILED;
+  // ThreadSanitizer keeps its own memory in the preferred place.
+  if constexpr (!under_thread_sanitizer)
+    got = mmap(reinterpret_cast<void*>(first_), map_->reserved, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) {
     got = mmap(nullptr, map_->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
