@@ -36,6 +36,12 @@ SIMTLAB_ATOMIC int atomicCAS(int* p, int compare, int v) { return __iAtomicCAS(p
 SIMTLAB_ATOMIC unsigned int atomicCAS(unsigned int* p, unsigned int compare, unsigned int v) { return __uAtomicCAS(p, compare, v); }
 SIMTLAB_ATOMIC unsigned long long atomicCAS(unsigned long long* p, unsigned long long compare, unsigned long long v) { return __ullAtomicCAS(p, compare, v); }
 
+// Signed 64-bit: the bits of the unsigned function.
+#define SIMTLAB_ATOMIC_S64(name) \
+  SIMTLAB_ATOMIC long long name(long long* p, long long v) { return (long long)name((unsigned long long*)p, (unsigned long long)v); }
+SIMTLAB_ATOMIC_S64(atomicAnd)
+SIMTLAB_ATOMIC_S64(atomicOr)
+SIMTLAB_ATOMIC_S64(atomicXor)
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
 SIMTLAB_ATOMIC int atomicAdd_block(int* p, int v) { return __iAtomicAdd_block(p, v); }
@@ -102,6 +108,12 @@ SIMTLAB_ATOMIC unsigned int atomicCAS_block(unsigned int* p, unsigned int compar
 SIMTLAB_ATOMIC unsigned int atomicCAS_system(unsigned int* p, unsigned int compare, unsigned int v) { return __uAtomicCAS_system(p, compare, v); }
 SIMTLAB_ATOMIC unsigned long long atomicCAS_block(unsigned long long* p, unsigned long long compare, unsigned long long v) { return __ullAtomicCAS_block(p, compare, v); }
 SIMTLAB_ATOMIC unsigned long long atomicCAS_system(unsigned long long* p, unsigned long long compare, unsigned long long v) { return __ullAtomicCAS_system(p, compare, v); }
+SIMTLAB_ATOMIC_S64(atomicAnd_block)
+SIMTLAB_ATOMIC_S64(atomicAnd_system)
+SIMTLAB_ATOMIC_S64(atomicOr_block)
+SIMTLAB_ATOMIC_S64(atomicOr_system)
+SIMTLAB_ATOMIC_S64(atomicXor_block)
+SIMTLAB_ATOMIC_S64(atomicXor_system)
 SIMTLAB_ATOMIC double atomicAdd(double* p, double v) { return __dAtomicAdd(p, v); }
 SIMTLAB_ATOMIC double atomicAdd_block(double* p, double v) { return __dAtomicAdd_block(p, v); }
 SIMTLAB_ATOMIC double atomicAdd_system(double* p, double v) { return __dAtomicAdd_system(p, v); }
@@ -115,4 +127,5 @@ SIMTLAB_ATOMIC unsigned short atomicCAS(unsigned short* p, unsigned short compar
 }
 #endif
 
+#undef SIMTLAB_ATOMIC_S64
 #undef SIMTLAB_ATOMIC

@@ -1,8 +1,6 @@
 // Device side of CUDA C++ for clang: built-in variables, intrinsics, mathematical functions, atomics, textures, printf.
 #pragma once
 
-#include <new>
-
 typedef unsigned int cuuint32_t;
 typedef unsigned long long cuuint64_t;
 
@@ -19,7 +17,8 @@ typedef unsigned long long cuuint64_t;
 #define CUDA_VERSION 12000
 
 extern "C" {
-// System calls of the device: the simulator executes them.
+// System calls of the device. The simulator executes vprintf and __assertfail; there is no heap on its device, so that a kernel
+// which calls malloc, free, new or delete compiles and is refused when it is loaded.
 __device__ int vprintf(const char*, const char*);
 __device__ void free(void*) __attribute__((nothrow));
 __device__ void* malloc(size_t) __attribute__((nothrow)) __attribute__((malloc));
@@ -33,6 +32,7 @@ namespace std {
 __device__ static inline void free(void* p) { ::free(p); }
 __device__ static inline void* malloc(size_t size) { return ::malloc(size); }
 }  // namespace std
+#include <new>  // clang's wrapper: its device operators call the two functions above
 
 __device__ inline __cuda_builtin_threadIdx_t::operator dim3() const { return dim3(x, y, z); }
 __device__ inline __cuda_builtin_threadIdx_t::operator uint3() const { return make_uint3(x, y, z); }
@@ -68,7 +68,20 @@ static __device__ __forceinline__ void* __cvta_global_to_generic(size_t p) {
 }
 
 #include <__clang_cuda_cmath.h>
+// clang 19's warp reductions swap value and mask: they get other names, device_intrinsics.h has the right ones.
+#define __reduce_add_sync simtlab_swapped_reduce_add
+#define __reduce_min_sync simtlab_swapped_reduce_min
+#define __reduce_max_sync simtlab_swapped_reduce_max
+#define __reduce_and_sync simtlab_swapped_reduce_and
+#define __reduce_or_sync simtlab_swapped_reduce_or
+#define __reduce_xor_sync simtlab_swapped_reduce_xor
 #include <__clang_cuda_intrinsics.h>
+#undef __reduce_add_sync
+#undef __reduce_min_sync
+#undef __reduce_max_sync
+#undef __reduce_and_sync
+#undef __reduce_or_sync
+#undef __reduce_xor_sync
 #include <__clang_cuda_complex_builtins.h>
 #pragma pop_macro("CUDA_VERSION")
 

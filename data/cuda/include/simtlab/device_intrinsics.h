@@ -33,6 +33,19 @@ SIMTLAB_MATCH(double, unsigned long long, 64)
 #undef SIMTLAB_MATCH
 #endif
 
+// Reductions over a warp: one instruction since sm_80.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+SIMTLAB_D unsigned int __reduce_add_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_add(v, mask); }
+SIMTLAB_D unsigned int __reduce_min_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_umin(v, mask); }
+SIMTLAB_D unsigned int __reduce_max_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_umax(v, mask); }
+SIMTLAB_D int __reduce_add_sync(unsigned int mask, int v) { return __nvvm_redux_sync_add(v, mask); }
+SIMTLAB_D int __reduce_min_sync(unsigned int mask, int v) { return __nvvm_redux_sync_min(v, mask); }
+SIMTLAB_D int __reduce_max_sync(unsigned int mask, int v) { return __nvvm_redux_sync_max(v, mask); }
+SIMTLAB_D unsigned int __reduce_and_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_and(v, mask); }
+SIMTLAB_D unsigned int __reduce_or_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_or(v, mask); }
+SIMTLAB_D unsigned int __reduce_xor_sync(unsigned int mask, unsigned int v) { return __nvvm_redux_sync_xor(v, mask); }
+#endif
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 610
 SIMTLAB_D int __dp4a(int a, int b, int c) {
   int d;
@@ -161,5 +174,9 @@ SIMTLAB_STORE(__stcs, store_cs)
 SIMTLAB_STORE(__stwt, store_wt)
 #undef SIMTLAB_LOAD
 #undef SIMTLAB_STORE
+
+#ifndef __assume
+#define __assume(condition) __builtin_assume(condition)
+#endif
 
 #undef SIMTLAB_D

@@ -71,12 +71,12 @@ inline cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
 
 // A kernel is named by the function itself.
 template <class T>
-inline cudaError_t cudaLaunchKernel(const T* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+inline cudaError_t cudaLaunchKernel(T* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
                                     cudaStream_t stream = 0) {
   return ::cudaLaunchKernel(reinterpret_cast<const void*>(function), grid, block, arguments, shared_bytes, stream);
 }
 template <class T>
-inline cudaError_t cudaLaunchCooperativeKernel(const T* function, dim3 grid, dim3 block, void** arguments,
+inline cudaError_t cudaLaunchCooperativeKernel(T* function, dim3 grid, dim3 block, void** arguments,
                                                size_t shared_bytes = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(function), grid, block, arguments, shared_bytes, stream);
 }
@@ -95,6 +95,10 @@ inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T* func
 template <class T>
 inline cudaError_t cudaFuncSetAttribute(T* function, cudaFuncAttribute attribute, int value) {
   return ::cudaFuncSetAttribute(reinterpret_cast<const void*>(function), attribute, value);
+}
+template <class T>
+inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared, T* function, int blocks, int block_size) {
+  return ::cudaOccupancyAvailableDynamicSMemPerBlock(dynamic_shared, reinterpret_cast<const void*>(function), blocks, block_size);
 }
 template <class T>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, T* function, int block_size, size_t dynamic_shared) {
