@@ -48,11 +48,13 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
   __nv_bfloat16() = default;
   __host__ __device__ __nv_bfloat16(const __nv_bfloat16_raw& r) : bits(r.x) {}
   __host__ __device__ __nv_bfloat16(float f) : bits(simtlab_narrow_bf16<0>(f)) {}
-  __host__ __device__ __nv_bfloat16(double d) : bits(simtlab_narrow_bf16<0>((float)d)) {}
-  __host__ __device__ __nv_bfloat16(int i) : bits(simtlab_narrow_bf16<0>((float)i)) {}
-  __host__ __device__ __nv_bfloat16(unsigned int i) : bits(simtlab_narrow_bf16<0>((float)i)) {}
-  __host__ __device__ __nv_bfloat16(long long i) : bits(simtlab_narrow_bf16<0>((float)i)) {}
-  __host__ __device__ __nv_bfloat16(unsigned long long i) : bits(simtlab_narrow_bf16<0>((float)i)) {}
+  __host__ __device__ __nv_bfloat16(double d) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(d))) {}
+  __host__ __device__ __nv_bfloat16(int i) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(i))) {}
+  __host__ __device__ __nv_bfloat16(unsigned int i) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(i))) {}
+  __host__ __device__ __nv_bfloat16(long long i) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(i))) {}
+  __host__ __device__ __nv_bfloat16(unsigned long long i) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(i))) {}
+  __host__ __device__ __nv_bfloat16(long i) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(i))) {}
+  __host__ __device__ __nv_bfloat16(unsigned long i) : bits(simtlab_narrow_bf16<0>(simtlab_odd_float(i))) {}
   __host__ __device__ operator float() const { return simtlab_widen_bf16(bits); }
   __host__ __device__ operator __nv_bfloat16_raw() const {
     __nv_bfloat16_raw r;
@@ -69,6 +71,7 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
 
   __nv_bfloat162() = default;
   __host__ __device__ __nv_bfloat162(const __nv_bfloat16& a, const __nv_bfloat16& b) : x(a), y(b) {}
+  __host__ __device__ __nv_bfloat162(const __nv_bfloat162_raw& r);
 };
 
 SIMTLAB_HD __nv_bfloat16 simtlab_from_bits_bf16(unsigned short b) {
@@ -76,13 +79,14 @@ SIMTLAB_HD __nv_bfloat16 simtlab_from_bits_bf16(unsigned short b) {
   v.bits = b;
   return v;
 }
+__host__ __device__ inline __nv_bfloat162::__nv_bfloat162(const __nv_bfloat162_raw& r) : x(simtlab_from_bits_bf16(r.x)), y(simtlab_from_bits_bf16(r.y)) {}
 SIMTLAB_HD __nv_bfloat16 __float2bfloat16(float f) { return __nv_bfloat16(f); }
 SIMTLAB_HD __nv_bfloat16 __float2bfloat16_rn(float f) { return simtlab_from_bits_bf16(simtlab_narrow_bf16<0>(f)); }
 SIMTLAB_HD __nv_bfloat16 __float2bfloat16_rz(float f) { return simtlab_from_bits_bf16(simtlab_narrow_bf16<1>(f)); }
 SIMTLAB_HD __nv_bfloat16 __float2bfloat16_ru(float f) { return simtlab_from_bits_bf16(simtlab_narrow_bf16<2>(f)); }
 SIMTLAB_HD __nv_bfloat16 __float2bfloat16_rd(float f) { return simtlab_from_bits_bf16(simtlab_narrow_bf16<3>(f)); }
 SIMTLAB_HD float __bfloat162float(__nv_bfloat16 h) { return simtlab_widen_bf16(h.bits); }
-SIMTLAB_HD __nv_bfloat16 __double2bfloat16(double d) { return __nv_bfloat16((float)d); }
+SIMTLAB_HD __nv_bfloat16 __double2bfloat16(double d) { return __nv_bfloat16(d); }
 SIMTLAB_HD __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 SIMTLAB_HD __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 SIMTLAB_HD __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_bfloat162(a, a); }
@@ -101,12 +105,6 @@ SIMTLAB_HD unsigned short __bfloat16_as_ushort(__nv_bfloat16 v) { return v.bits;
 SIMTLAB_HD short __bfloat16_as_short(__nv_bfloat16 v) { return (short)v.bits; }
 SIMTLAB_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short b) { return simtlab_from_bits_bf16(b); }
 SIMTLAB_HD __nv_bfloat16 __short_as_bfloat16(short b) { return simtlab_from_bits_bf16((unsigned short)b); }
-SIMTLAB_HD __nv_bfloat16 __int2bfloat16_rn(int i) { return __nv_bfloat16((float)i); }
-SIMTLAB_HD __nv_bfloat16 __uint2bfloat16_rn(unsigned int i) { return __nv_bfloat16((float)i); }
-SIMTLAB_HD __nv_bfloat16 __short2bfloat16_rn(short i) { return __nv_bfloat16((float)i); }
-SIMTLAB_HD __nv_bfloat16 __ushort2bfloat16_rn(unsigned short i) { return __nv_bfloat16((float)i); }
-SIMTLAB_HD __nv_bfloat16 __ll2bfloat16_rn(long long i) { return __nv_bfloat16((float)i); }
-SIMTLAB_HD __nv_bfloat16 __ull2bfloat16_rn(unsigned long long i) { return __nv_bfloat16((float)i); }
 
 // Arithmetic: the device's 16-bit instructions where the architecture has them, else in float with one rounding at the end.
 SIMTLAB_HD __nv_bfloat16 __hadd(__nv_bfloat16 a, __nv_bfloat16 b) {
@@ -187,7 +185,7 @@ SIMTLAB_HD __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 
   asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(v.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
   return v;
 #else
-  return __nv_bfloat16((float)((double)(float)a * (double)(float)b + (double)(float)c));
+  return __nv_bfloat16(simtlab_odd_fma((float)a, (float)b, (float)c));
 #endif
 }
 SIMTLAB_HD __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {
@@ -246,6 +244,14 @@ SIMTLAB_HD bool operator<(const __nv_bfloat16& a, const __nv_bfloat16& b) { retu
 SIMTLAB_HD bool operator<=(const __nv_bfloat16& a, const __nv_bfloat16& b) { return (float)a <= (float)b; }
 SIMTLAB_HD bool operator>(const __nv_bfloat16& a, const __nv_bfloat16& b) { return (float)a > (float)b; }
 SIMTLAB_HD bool operator>=(const __nv_bfloat16& a, const __nv_bfloat16& b) { return (float)a >= (float)b; }
+
+#define SIMTLAB_H __nv_bfloat16
+#define SIMTLAB_H2 __nv_bfloat162
+#define SIMTLAB_NAME bfloat16
+#define SIMTLAB_FROM_BITS simtlab_from_bits_bf16
+#define SIMTLAB_NARROW simtlab_narrow_bf16
+#define SIMTLAB_EXACT(i) simtlab_odd_float(i)
+#include "simtlab/half_functions.h"
 
 #if defined(__CUDA__) && defined(__clang__)
 // Functions through float.

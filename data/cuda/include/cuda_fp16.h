@@ -48,11 +48,13 @@ struct __attribute__((aligned(2))) __half {
   __half() = default;
   __host__ __device__ __half(const __half_raw& r) : bits(r.x) {}
   __host__ __device__ __half(float f) : bits(simtlab_narrow_f16<0>(f)) {}
-  __host__ __device__ __half(double d) : bits(simtlab_narrow_f16<0>((float)d)) {}
+  __host__ __device__ __half(double d) : bits(simtlab_narrow_f16<0>(simtlab_odd_float(d))) {}
   __host__ __device__ __half(int i) : bits(simtlab_narrow_f16<0>((float)i)) {}
   __host__ __device__ __half(unsigned int i) : bits(simtlab_narrow_f16<0>((float)i)) {}
   __host__ __device__ __half(long long i) : bits(simtlab_narrow_f16<0>((float)i)) {}
   __host__ __device__ __half(unsigned long long i) : bits(simtlab_narrow_f16<0>((float)i)) {}
+  __host__ __device__ __half(long i) : bits(simtlab_narrow_f16<0>((float)i)) {}
+  __host__ __device__ __half(unsigned long i) : bits(simtlab_narrow_f16<0>((float)i)) {}
   __host__ __device__ operator float() const { return simtlab_widen_f16(bits); }
   __host__ __device__ operator __half_raw() const {
     __half_raw r;
@@ -69,6 +71,7 @@ struct __attribute__((aligned(4))) __half2 {
 
   __half2() = default;
   __host__ __device__ __half2(const __half& a, const __half& b) : x(a), y(b) {}
+  __host__ __device__ __half2(const __half2_raw& r);
 };
 
 SIMTLAB_HD __half simtlab_from_bits_f16(unsigned short b) {
@@ -76,13 +79,14 @@ SIMTLAB_HD __half simtlab_from_bits_f16(unsigned short b) {
   v.bits = b;
   return v;
 }
+__host__ __device__ inline __half2::__half2(const __half2_raw& r) : x(simtlab_from_bits_f16(r.x)), y(simtlab_from_bits_f16(r.y)) {}
 SIMTLAB_HD __half __float2half(float f) { return __half(f); }
 SIMTLAB_HD __half __float2half_rn(float f) { return simtlab_from_bits_f16(simtlab_narrow_f16<0>(f)); }
 SIMTLAB_HD __half __float2half_rz(float f) { return simtlab_from_bits_f16(simtlab_narrow_f16<1>(f)); }
 SIMTLAB_HD __half __float2half_ru(float f) { return simtlab_from_bits_f16(simtlab_narrow_f16<2>(f)); }
 SIMTLAB_HD __half __float2half_rd(float f) { return simtlab_from_bits_f16(simtlab_narrow_f16<3>(f)); }
 SIMTLAB_HD float __half2float(__half h) { return simtlab_widen_f16(h.bits); }
-SIMTLAB_HD __half __double2half(double d) { return __half((float)d); }
+SIMTLAB_HD __half __double2half(double d) { return __half(d); }
 SIMTLAB_HD __half2 __halves2half2(__half a, __half b) { return __half2(a, b); }
 SIMTLAB_HD __half2 make_half2(__half a, __half b) { return __half2(a, b); }
 SIMTLAB_HD __half2 __half2half2(__half a) { return __half2(a, a); }
@@ -101,76 +105,6 @@ SIMTLAB_HD unsigned short __half_as_ushort(__half v) { return v.bits; }
 SIMTLAB_HD short __half_as_short(__half v) { return (short)v.bits; }
 SIMTLAB_HD __half __ushort_as_half(unsigned short b) { return simtlab_from_bits_f16(b); }
 SIMTLAB_HD __half __short_as_half(short b) { return simtlab_from_bits_f16((unsigned short)b); }
-SIMTLAB_HD __half __int2half_rn(int i) { return __half((float)i); }
-SIMTLAB_HD __half __uint2half_rn(unsigned int i) { return __half((float)i); }
-SIMTLAB_HD __half __short2half_rn(short i) { return __half((float)i); }
-SIMTLAB_HD __half __ushort2half_rn(unsigned short i) { return __half((float)i); }
-SIMTLAB_HD __half __ll2half_rn(long long i) { return __half((float)i); }
-SIMTLAB_HD __half __ull2half_rn(unsigned long long i) { return __half((float)i); }
-SIMTLAB_HD int __half2int_rn(__half h) {
-  const float f = (float)h;
-  return (int)rintf(f);
-}
-SIMTLAB_HD unsigned int __half2uint_rn(__half h) {
-  const float f = (float)h;
-  return (unsigned int)rintf(f);
-}
-SIMTLAB_HD short __half2short_rn(__half h) {
-  const float f = (float)h;
-  return (short)rintf(f);
-}
-SIMTLAB_HD unsigned short __half2ushort_rn(__half h) {
-  const float f = (float)h;
-  return (unsigned short)rintf(f);
-}
-SIMTLAB_HD int __half2int_rz(__half h) {
-  const float f = (float)h;
-  return (int)truncf(f);
-}
-SIMTLAB_HD unsigned int __half2uint_rz(__half h) {
-  const float f = (float)h;
-  return (unsigned int)truncf(f);
-}
-SIMTLAB_HD short __half2short_rz(__half h) {
-  const float f = (float)h;
-  return (short)truncf(f);
-}
-SIMTLAB_HD unsigned short __half2ushort_rz(__half h) {
-  const float f = (float)h;
-  return (unsigned short)truncf(f);
-}
-SIMTLAB_HD int __half2int_ru(__half h) {
-  const float f = (float)h;
-  return (int)ceilf(f);
-}
-SIMTLAB_HD unsigned int __half2uint_ru(__half h) {
-  const float f = (float)h;
-  return (unsigned int)ceilf(f);
-}
-SIMTLAB_HD short __half2short_ru(__half h) {
-  const float f = (float)h;
-  return (short)ceilf(f);
-}
-SIMTLAB_HD unsigned short __half2ushort_ru(__half h) {
-  const float f = (float)h;
-  return (unsigned short)ceilf(f);
-}
-SIMTLAB_HD int __half2int_rd(__half h) {
-  const float f = (float)h;
-  return (int)floorf(f);
-}
-SIMTLAB_HD unsigned int __half2uint_rd(__half h) {
-  const float f = (float)h;
-  return (unsigned int)floorf(f);
-}
-SIMTLAB_HD short __half2short_rd(__half h) {
-  const float f = (float)h;
-  return (short)floorf(f);
-}
-SIMTLAB_HD unsigned short __half2ushort_rd(__half h) {
-  const float f = (float)h;
-  return (unsigned short)floorf(f);
-}
 
 // Arithmetic: the device's 16-bit instructions where the architecture has them, else in float with one rounding at the end.
 SIMTLAB_HD __half __hadd(__half a, __half b) {
@@ -251,7 +185,7 @@ SIMTLAB_HD __half __hfma(__half a, __half b, __half c) {
   asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(v.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
   return v;
 #else
-  return __half((float)((double)(float)a * (double)(float)b + (double)(float)c));
+  return __half(simtlab_odd_fma((float)a, (float)b, (float)c));
 #endif
 }
 SIMTLAB_HD __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
@@ -310,6 +244,14 @@ SIMTLAB_HD bool operator<(const __half& a, const __half& b) { return (float)a < 
 SIMTLAB_HD bool operator<=(const __half& a, const __half& b) { return (float)a <= (float)b; }
 SIMTLAB_HD bool operator>(const __half& a, const __half& b) { return (float)a > (float)b; }
 SIMTLAB_HD bool operator>=(const __half& a, const __half& b) { return (float)a >= (float)b; }
+
+#define SIMTLAB_H __half
+#define SIMTLAB_H2 __half2
+#define SIMTLAB_NAME half
+#define SIMTLAB_FROM_BITS simtlab_from_bits_f16
+#define SIMTLAB_NARROW simtlab_narrow_f16
+#define SIMTLAB_EXACT(i) ((float)(i))  // past 2^24, where this rounds, the result is infinite anyway
+#include "simtlab/half_functions.h"
 
 #if defined(__CUDA__) && defined(__clang__)
 // Functions through float.

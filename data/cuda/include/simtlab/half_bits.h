@@ -69,4 +69,54 @@ SIMTLAB_HD unsigned short simtlab_float_to_bfloat16(float f, int mode) {
 }
 SIMTLAB_HD float simtlab_bfloat16_to_float(unsigned short b) { return simtlab_bits_float((unsigned int)b << 16); }
 
+// Numbers as floats whose last bit says that something was cut off, so that narrowing them further rounds only once.
+SIMTLAB_HD float simtlab_odd_float(double d) {
+  const float f = (float)d;
+  unsigned int u = simtlab_float_bits(f);
+  if (d != d || (double)f == d) return f;
+  if ((f < 0 ? -(double)f : (double)f) > (d < 0 ? -d : d)) --u;
+  return simtlab_bits_float(u | 1u);
+}
+SIMTLAB_HD float simtlab_odd_float(unsigned long long i) {
+  unsigned int shift = 0;
+  while ((i >> shift) >> 24) ++shift;
+  const unsigned int cut = (i & ((1ull << shift) - 1)) != 0;
+  return (float)((unsigned int)(i >> shift) | cut) * simtlab_bits_float((127u + shift) << 23);
+}
+SIMTLAB_HD float simtlab_odd_float(long long i) {
+  return i < 0 ? -simtlab_odd_float(0ull - (unsigned long long)i) : simtlab_odd_float((unsigned long long)i);
+}
+SIMTLAB_HD float simtlab_odd_float(int i) { return simtlab_odd_float((double)i); }
+SIMTLAB_HD float simtlab_odd_float(unsigned int i) { return simtlab_odd_float((double)i); }
+SIMTLAB_HD float simtlab_odd_float(long i) { return simtlab_odd_float((long long)i); }
+SIMTLAB_HD float simtlab_odd_float(unsigned long i) { return simtlab_odd_float((unsigned long long)i); }
+// a b + c, cut off in the same way. The product of two 16-bit numbers is exact in double; the sum's error is known exactly.
+SIMTLAB_HD float simtlab_odd_fma(float a, float b, float c) {
+  const double p = (double)a * (double)b, q = (double)c;
+  double s = p + q;
+  const double q_part = s - p;
+  const double error = (p - (s - q_part)) + (q - q_part);
+  if (error == error && error != 0) {
+    unsigned long long u;
+    memcpy(&u, &s, 8);
+    if ((u & 1) == 0) u += (error > 0) == (s > 0) ? 1ull : ~0ull;
+    memcpy(&s, &u, 8);
+  }
+  return simtlab_odd_float(s);
+}
+
+#ifdef __cplusplus
+// The nearest number of an integer type; NaN gives 0, or the sign bit alone in 64 bits.
+template <class T>
+SIMTLAB_HD T simtlab_saturated(float f) {
+  const bool is_signed = (T)-1 < (T)0;
+  const float limit = (float)(1ull << (sizeof(T) * 8 - 1)) * (is_signed ? 1.0f : 2.0f);
+  const T least = is_signed ? (T)(1ull << (sizeof(T) * 8 - 1)) : (T)0;
+  if (f != f) return sizeof(T) == 8 ? (T)(1ull << 63) : (T)0;
+  if (f >= limit) return (T)(least - 1);
+  if (f <= (is_signed ? -limit : 0.0f)) return least;
+  return (T)f;
+}
+#endif
+
 #undef SIMTLAB_HD
