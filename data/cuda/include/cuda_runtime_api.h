@@ -1,4 +1,5 @@
-// The CUDA runtime API, C part: what simtlab's libcudart offers. A function that is not declared here does not exist in it.
+// The CUDA runtime API, C part: what simtlab's libcudart offers, and in simtlab/refused_functions.h what it only
+// knows the names of.
 #pragma once
 
 #define __CUDA_RUNTIME_API_H__  // programs test for it
@@ -75,6 +76,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int* flags);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags SIMTLAB_DEFAULT(0));
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* user_data, unsigned int flags);
@@ -103,6 +106,9 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
 cudaError_t cudaFuncSetCacheConfig(const void* function, enum cudaFuncCache config);
 cudaError_t cudaFuncSetSharedMemConfig(const void* function, enum cudaSharedMemConfig config);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const void* function);
+cudaError_t cudaFuncGetName(const char** name, const void* function);
+cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* offset, size_t* size);
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function);
 cudaError_t cudaFuncSetAttribute(const void* function, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size, size_t dynamic_shared);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int block_size,
@@ -152,6 +158,15 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t w_offset, size_t h_offset
                                 size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DFromArray(void* to, size_t to_pitch, cudaArray_const_t from, size_t w_offset, size_t h_offset,
                                   size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t w_offset, size_t h_offset, const void* from, size_t count,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream SIMTLAB_DEFAULT(0));
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, size_t w_offset, size_t h_offset, size_t count,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream SIMTLAB_DEFAULT(0));
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t w_offset, size_t h_offset, const void* from, size_t from_pitch,
+                                     size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream SIMTLAB_DEFAULT(0));
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t to_pitch, cudaArray_const_t from, size_t w_offset, size_t h_offset,
+                                       size_t width, size_t height, enum cudaMemcpyKind kind,
+                                       cudaStream_t stream SIMTLAB_DEFAULT(0));
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t count, size_t offset SIMTLAB_DEFAULT(0),
                                enum cudaMemcpyKind kind SIMTLAB_DEFAULT(cudaMemcpyHostToDevice));
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t count, size_t offset SIMTLAB_DEFAULT(0),
@@ -167,6 +182,8 @@ cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemset3D(struct cudaPitchedPtr pointer, int value, struct cudaExtent extent);
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t count, cudaStream_t stream SIMTLAB_DEFAULT(0));
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream SIMTLAB_DEFAULT(0));
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value, struct cudaExtent extent,
                               cudaStream_t stream SIMTLAB_DEFAULT(0));
 cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t count, int device, cudaStream_t stream SIMTLAB_DEFAULT(0));
 cudaError_t cudaMemAdvise(const void* pointer, size_t count, enum cudaMemoryAdvise advice, int device);
@@ -198,3 +215,5 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 }
 #endif
 #undef SIMTLAB_DEFAULT
+
+#include "simtlab/refused_functions.h"

@@ -31,6 +31,37 @@ inline void simtlab_check_last(const char* message, const char* file, int line) 
 }
 #define getLastCudaError(message) simtlab_check_last(message, __FILE__, __LINE__)
 
+#ifndef MAX
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+#ifndef MIN
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#endif
+
+// Single-precision lanes of a multiprocessor, by compute capability.
+inline int _ConvertSMVer2Cores(int major, int minor) {
+  switch (major * 10 + minor) {
+    case 30: case 32: case 35: case 37: return 192;
+    case 60: case 70: case 72: case 75: case 80: return 64;
+    default: return 128;
+  }
+}
+inline const char* _ConvertSMVer2ArchName(int major, int minor) {
+  switch (major) {
+    case 3: return "Kepler";
+    case 5: return "Maxwell";
+    case 6: return "Pascal";
+    case 7: return minor < 5 ? "Volta" : "Turing";
+    case 8: return minor < 9 ? "Ampere" : "Ada";
+    case 9: return "Hopper";
+    default: return "Blackwell";
+  }
+}
+inline bool checkCudaCapabilities(int major, int minor) {
+  cudaDeviceProp p;
+  checkCudaErrors(cudaGetDeviceProperties(&p, 0));
+  return p.major > major || (p.major == major && p.minor >= minor);
+}
 inline int gpuGetMaxGflopsDeviceId() { return 0; }
 inline int gpuDeviceInit(int device) {
   checkCudaErrors(cudaSetDevice(device));

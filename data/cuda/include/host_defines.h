@@ -8,10 +8,19 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-// clang's "managed" attribute is for HIP only: managed variables are refused by the compiler with this name in the message.
-#define __managed__ __attribute__((managed))
 #define __grid_constant__ __attribute__((grid_constant))
-#define __cluster_dims__(...) __attribute__((cluster_dims_unsupported_by_simtlab))
+// What clang cannot do says so once, in the device's compilation.
+#ifdef __CUDA_ARCH__
+#define __managed__ \
+  _Pragma("GCC error \"simtlab: __managed__ variables are not supported; allocate with cudaMallocManaged\"") __attribute__((device))
+#define __cluster_dims__(...) _Pragma("GCC error \"simtlab: thread block clusters are not supported\"")
+#define __maxnreg__(n) \
+  _Pragma("GCC warning \"simtlab: __maxnreg__ has no effect; -maxrregcount N limits the registers of every kernel\"")
+#else
+#define __managed__ __attribute__((device))
+#define __cluster_dims__(...)
+#define __maxnreg__(n)
+#endif
 #else
 #define __host__
 #define __device__
@@ -20,6 +29,7 @@
 #define __constant__
 #define __managed__
 #define __launch_bounds__(...)
+#define __maxnreg__(n)
 #define __grid_constant__
 #endif
 

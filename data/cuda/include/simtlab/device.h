@@ -88,4 +88,7 @@ static __device__ __forceinline__ void* __cvta_global_to_generic(size_t p) {
 #include "math_overloads.h"
 #include "atomics.h"
 #include "device_intrinsics.h"
+#if __cplusplus >= 201103L
+#include "absent_textures.h"
+#endif
 #include "texture_functions.h"

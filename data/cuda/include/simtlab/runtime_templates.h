@@ -32,6 +32,10 @@ template <class T>
 inline cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
   return ::cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
 }
+template <class T>
+inline cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(pointer, size, pool, stream);
+}
 
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned int flags) { return ::cudaEventCreateWithFlags(event, flags); }
 
@@ -95,6 +99,18 @@ inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T* func
 template <class T>
 inline cudaError_t cudaFuncSetAttribute(T* function, cudaFuncAttribute attribute, int value) {
   return ::cudaFuncSetAttribute(reinterpret_cast<const void*>(function), attribute, value);
+}
+template <class T>
+inline cudaError_t cudaFuncGetName(const char** name, T* function) {
+  return ::cudaFuncGetName(name, reinterpret_cast<const void*>(function));
+}
+template <class T>
+inline cudaError_t cudaFuncGetParamInfo(T* function, size_t index, size_t* offset, size_t* size) {
+  return ::cudaFuncGetParamInfo(reinterpret_cast<const void*>(function), index, offset, size);
+}
+template <class T>
+inline cudaError_t cudaGetKernel(cudaKernel_t* kernel, T* function) {
+  return ::cudaGetKernel(kernel, reinterpret_cast<const void*>(function));
 }
 template <class T>
 inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared, T* function, int blocks, int block_size) {

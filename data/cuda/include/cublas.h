@@ -1,0 +1,2 @@
+#pragma once
+#error "simtlab has no cuBLAS: write the operation as a kernel"

@@ -1,0 +1,2 @@
+#pragma once
+#error "simtlab does not simulate surfaces: write to global memory instead"
