@@ -66,12 +66,16 @@ template <class T> DM_FN T expm1_any(T x, T log2e, T ln2_1, T ln2_2, T high, T l
   if (x > high) return infinity<T>();
   if (x < low) return T(-1);
   const T k = rint_(x * log2e);
-  const T r = fma_(k, -ln2_2, fma_(k, -ln2_1, x));
-  const T p = r + expm1_tail(r);
-  if (k == T(0)) return r == T(0) ? x : p;
-  // 2^k may overflow by one step although the result does not.
+  const T near = fma_(k, -ln2_1, x);
+  const T r = fma_(k, -ln2_2, near);
+  if (k == T(0)) return r == T(0) ? x : r + expm1_tail(r);
+  const T cut = fma_(k, -ln2_2, near - r);   // what r lost
+  // 2^k - 1 + 2^k r, its rounding errors kept, then the small terms; by halves, for 2^k may overflow although the result does not.
   const T half = pow2<T>(static_cast<int>(k) - 1);
-  return T(2) * fma_(p, half, half - T(0.5));
+  const T a = half - T(0.5), b = half * r;
+  const T sum = a + b;
+  const T lost = (abs_(a) >= abs_(b) ? (a - sum) + b : (b - sum) + a) + ((half - a) - T(0.5));
+  return T(2) * (sum + fma_(half, expm1_tail(r) + fma_(cut, r, cut), lost));
 }
 DM_FN float expm1(float x) { return expm1_any(x, DM_LOG2E_F32_1, DM_LN2X_F32_1, DM_LN2X_F32_2, 88.8f, -20.0f); }
 DM_FN double expm1(double x) { return expm1_any(x, DM_LOG2E_F64_1, DM_LN2_F64_1, DM_LN2_F64_2, 709.9, -40.0); }
@@ -271,6 +275,20 @@ DM_FN double cbrt(double x) {
   }
   return copysign_(scale(t, third), x);
 }
-template <class T> DM_FN T rcbrt(T x) { return T(1) / cbrt(x); }
+// One Newton step from 1 / cbrt x, its residual 1 - x y^3 to twice the precision; x is first brought away from the ends of
+// the range, where parts of the cube would overflow or vanish.
+template <class T> DM_FN T rcbrt(T x) {
+  const T a = abs_(x);
+  if (a == T(0) || !is_finite(x)) return T(1) / x;
+  constexpr int third = Type<T>::bias / 6;
+  const int k = a < pow2<T>(-3 * third) ? third : a > pow2<T>(3 * third) ? -third : 0;
+  const T v = a * pow2<T>(3 * k);
+  const T y = T(1) / cbrt(v);
+  const T square = y * y, cube = square * y;
+  const T cube_rest = fma_(square, y, -cube) + fma_(y, y, -square) * y;
+  const T one = v * cube;
+  const T residual = (T(1) - one) - (fma_(v, cube, -one) + v * cube_rest);
+  return copysign_(fma_(y * T(0.33333333333333333), residual, y) * pow2<T>(k), x);
+}
 
 }  // namespace dm

@@ -41,6 +41,7 @@ template <class T> DM_FN T erfc(T x) {
 }
 template <class T> DM_FN T erfcx(T x) {
   if (is_nan(x)) return x + x;
+  if (abs_(x) < T(0.25)) return exp_scaled(x * x, 0) * (T(1) - x * erf_poly(x * x));
   if (x >= T(0)) return is_inf(x) ? T(0) : erfcx_positive(x);
   if (x < T(-30)) return infinity<T>();
   const T h = x * x;
@@ -91,7 +92,7 @@ DM_FN double normcdf(double x) {
   const double t = 0.5 * erfc(y);
   return y > 1.0 ? fma_(t, -2.0 * y * l, t) : t;
 }
-DM_FN double normcdfinv(double p) { return -1.4142135623730951 * erfcinv(2.0 * p); }
+DM_FN double normcdfinv(double p) { return p == 0.5 ? 0.0 : -1.4142135623730951 * erfcinv(2.0 * p); }
 
 // log gamma for x >= 1/2 or so: near 1 and 2 by a polynomial with the root factored out, far out by Stirling's series,
 // between by the recurrence.
@@ -135,12 +136,15 @@ DM_SLOW double lgamma(double x) {
 // gamma on [1, 171.7].
 DM_FN double tgamma_positive(double x) {
   if (x < 20.0) {
-    double product = 1.0;
+    double product = 1.0, rest = 0.0;   // with the rounding errors of the factors, up to 18 of them
     while (x > 2.0) {
       x -= 1.0;
-      product *= x;
+      const double next = product * x;
+      rest = fma_(product, x, -next) + rest * x;
+      product = next;
     }
-    return product * horner(x - 1.5, DM_GAMMA_F64);
+    const double g = horner(x - 1.5, DM_GAMMA_F64);
+    return fma_(product, g, rest * g);
   }
   const double z = 1.0 / (x * x);
   const double series = horner(z, DM_STIRLING_F64) / x;
