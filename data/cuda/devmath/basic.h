@@ -108,6 +108,17 @@ template <class T> DM_FN T nextafter(T x, T y) {
   return from_bits((x < y) == (x > T(0)) ? bits(x) + 1 : bits(x) - 1);
 }
 
+// One Newton step from 1 / sqrt x; x is brought away from the ends of the range, where the square of the result is not normal.
+DM_FN double rsqrt(double x) {
+  const int k = x < pow2<double>(-900) ? 100 : x > pow2<double>(900) ? -100 : 0;
+  const double v = x * pow2<double>(2 * k);
+  const double y = 1.0 / sqrt_(v);
+  if (!is_finite(y) || y == 0.0) return y;
+  const double square = y * y;
+  const double residual = fma_(-v, square, 1.0) - v * fma_(y, y, -square);
+  return fma_(0.5 * y, residual, y) * pow2<double>(k);
+}
+
 // The power of two that brings the greatest of some magnitudes near 1, and its inverse.
 template <class T> DM_FN int length_exponent(T greatest) {
   const int e = static_cast<int>(bits(greatest) >> Type<T>::mantissa) - Type<T>::bias;

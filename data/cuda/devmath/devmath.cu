@@ -154,7 +154,7 @@ EXPORT float __nv_copysignf(float a, float b) { return __builtin_copysignf(a, b)
 EXPORT double __nv_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 EXPORT float __nv_fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 EXPORT float __nv_rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }
-EXPORT double __nv_rsqrt(double a) { return 1.0 / __builtin_sqrt(a); }
+EXPORT double __nv_rsqrt(double a) { return dm::rsqrt(a); }
 EXPORT float __nv_frsqrt_rn(float a) { return (float)(1.0 / __builtin_sqrt((double)a)); }
 EXPORT double __nv_rcp64h(double a) { return __nvvm_rcp_approx_ftz_d(a); }
 EXPORT int __nv_isnand(double a) { return dm::is_nan(a); }

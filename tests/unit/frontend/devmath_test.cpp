@@ -151,6 +151,12 @@ void check_functions_that_c_lacks(double rcbrt_low, double rcbrt_high) {
 TEST(DeviceMaths, FunctionsThatTheCLibraryLacksAreWithinTheirBounds) {
   check_functions_that_c_lacks<float>(1e-44, 3e38);
   check_functions_that_c_lacks<double>(1e-323, 1e308);
+  const auto root = [](long double x) { return 1 / std::sqrt(x); };
+  const auto rsqrt = [](double x) { return dm::rsqrt(x); };
+  check<double>({{"rsqrt", rsqrt, root, 1, 4, Spread::even, 1}, {"rsqrt", rsqrt, root, 1e-323, 1e308, Spread::logarithmic, 1}});
+  EXPECT_EQ(dm::rsqrt(0.0), INFINITY);
+  EXPECT_EQ(dm::rsqrt(INFINITY), 0.0);
+  EXPECT_TRUE(std::isnan(dm::rsqrt(-1.0)));
   EXPECT_EQ(dm::rcbrt(-8.0), -0.5);
   EXPECT_EQ(dm::rcbrt(-0.0f), -INFINITY);
   EXPECT_EQ(dm::rcbrt(INFINITY), 0.0f);

@@ -1,0 +1,2 @@
+#include <curand_kernel.h>
+int main() {}

@@ -1,0 +1,2 @@
+#include <cuda/atomic>
+int main() {}

@@ -1,0 +1,2 @@
+#include <cuda/std/complex>
+int main() {}

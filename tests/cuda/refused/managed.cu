@@ -1,0 +1,3 @@
+// __managed__ variables.
+__managed__ int x = 3;
+int main() {}
