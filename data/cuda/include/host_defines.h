@@ -9,17 +9,17 @@
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__ __attribute__((grid_constant))
-// What clang cannot do says so once, in the device's compilation.
+// What clang cannot do says so once: in the device's compilation, or in the host's where a kernel is launched.
 #ifdef __CUDA_ARCH__
 #define __managed__ \
   _Pragma("GCC error \"simtlab: __managed__ variables are not supported; allocate with cudaMallocManaged\"") __attribute__((device))
 #define __cluster_dims__(...) _Pragma("GCC error \"simtlab: thread block clusters are not supported\"")
-#define __maxnreg__(n) \
-  _Pragma("GCC warning \"simtlab: __maxnreg__ has no effect; -maxrregcount N limits the registers of every kernel\"")
+#define __maxnreg__(n)
 #else
 #define __managed__ __attribute__((device))
 #define __cluster_dims__(...)
-#define __maxnreg__(n)
+#define __maxnreg__(n) \
+  __attribute__((deprecated("simtlab: __maxnreg__ has no effect; -maxrregcount N limits the registers of every kernel")))
 #endif
 #else
 #define __host__

@@ -113,7 +113,7 @@ SIMTLAB_HD T simtlab_saturated(float f) {
   const float limit = (float)(1ull << (sizeof(T) * 8 - 1)) * (is_signed ? 1.0f : 2.0f);
   const T least = is_signed ? (T)(1ull << (sizeof(T) * 8 - 1)) : (T)0;
   if (f != f) return sizeof(T) == 8 ? (T)(1ull << 63) : (T)0;
-  if (f >= limit) return (T)(least - 1);
+  if (f >= limit) return (T)~least;
   if (f <= (is_signed ? -limit : 0.0f)) return least;
   return (T)f;
 }
