@@ -109,14 +109,36 @@ std::vector<bool> leaders(const Function& f) {
   for (std::size_t pc = 0; pc < f.code.size(); ++pc) {
     const Inst& inst = f.code[pc];
     if (inst.op == Op::bra) lead[inst.target] = true;
-    if (inst.op == Op::brx)
-      for (const std::uint32_t target : f.branch_tables[inst.target]) lead[target] = true;
     if (inst.op == Op::bra || inst.op == Op::brx || leaves(inst.op)) lead[pc + 1] = true;
   }
+  for (const std::vector<std::uint32_t>& table : f.branch_tables)
+    for (const std::uint32_t target : table) lead[target] = true;
   return lead;
 }
 
 using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+// Sorts the edges from `first` on, which leave one block, and drops repetitions.
+void tidy(Edges& edges, std::size_t first) {
+  const auto begin = edges.begin() + static_cast<std::ptrdiff_t>(first);
+  std::sort(begin, edges.end());
+  edges.erase(std::unique(begin, edges.end()), edges.end());
+}
+
+// A node for each table that several branches use, so that edges do not multiply: branch -> table -> target.
+// Gives the node of each table; no_pc where there is none.
+std::vector<std::uint32_t> add_table_nodes(Cfg& cfg, const Function& f) {
+  std::vector<std::uint32_t> uses(f.branch_tables.size(), 0), node(f.branch_tables.size(), none);
+  for (const Inst& inst : f.code)
+    if (inst.op == Op::brx) ++uses[inst.target];
+  const auto end = static_cast<std::uint32_t>(f.code.size());
+  for (std::size_t t = 0; t < uses.size(); ++t) {
+    if (uses[t] < 2) continue;
+    node[t] = cfg.exit();
+    cfg.blocks.push_back({end, end});
+  }
+  return node;
+}
 
 // Ties every block that can't reach the exit to it: see the header.
 void tie_endless_loops(Cfg& cfg, Edges& edges) {
@@ -153,12 +175,12 @@ void tie_endless_loops(Cfg& cfg, Edges& edges) {
   }
   const std::size_t before = edges.size();
   for (const std::uint32_t b : finished) {
-    if (reaches[b]) continue;
+    if (reaches[b] || cfg.blocks[b].empty()) continue;
     edges.emplace_back(b, exit);
     flood(b);
   }
   for (std::uint32_t b = 0; b < exit; ++b)   // code that nothing reaches
-    if (!reaches[b]) edges.emplace_back(b, exit), flood(b);
+    if (!reaches[b] && !cfg.blocks[b].empty()) edges.emplace_back(b, exit), flood(b);
   if (edges.size() == before) return;
   compress(exit + 1, edges, false, cfg.successor_start, cfg.successors);
   compress(exit + 1, edges, true, cfg.predecessor_start, cfg.predecessors);
@@ -176,22 +198,32 @@ Cfg build_cfg(const Function& f) {
     cfg.block_of[pc] = static_cast<std::uint32_t>(cfg.blocks.size() - 1);
     cfg.blocks.back().last = pc + 1;
   }
+  const auto code_blocks = static_cast<std::uint32_t>(cfg.blocks.size());
+  const std::vector<std::uint32_t> table_node = add_table_nodes(cfg, f);
   const std::uint32_t exit = cfg.exit();
   Edges edges;
+  auto add_targets = [&](std::uint32_t from, const std::vector<std::uint32_t>& table) {
+    for (const std::uint32_t target : table) edges.emplace_back(from, target < size ? cfg.block_of[target] : exit);
+  };
   auto block_at = [&](std::uint32_t pc) { return pc < size ? cfg.block_of[pc] : exit; };
-  for (std::uint32_t b = 0; b < exit; ++b) {
+  for (std::uint32_t b = 0; b < code_blocks; ++b) {
     const std::uint32_t last = cfg.blocks[b].last - 1;
     const Inst& inst = f.code[last];
     const bool guarded = inst.guard.kind != OperandKind::none;
     const std::size_t first = edges.size();
     if (inst.op == Op::bra) edges.emplace_back(b, block_at(inst.target));
-    if (inst.op == Op::brx)
-      for (const std::uint32_t target : f.branch_tables[inst.target]) edges.emplace_back(b, block_at(target));
+    if (inst.op == Op::brx && table_node[inst.target] != none) edges.emplace_back(b, table_node[inst.target]);
+    else if (inst.op == Op::brx) add_targets(b, f.branch_tables[inst.target]);
     if (leaves(inst.op)) edges.emplace_back(b, exit);
     const bool ends = inst.op == Op::bra || inst.op == Op::brx || leaves(inst.op);
     if (!ends || guarded) edges.emplace_back(b, block_at(last + 1));
-    std::sort(edges.begin() + static_cast<std::ptrdiff_t>(first), edges.end());
-    edges.erase(std::unique(edges.begin() + static_cast<std::ptrdiff_t>(first), edges.end()), edges.end());
+    tidy(edges, first);
+  }
+  for (std::size_t t = 0; t < table_node.size(); ++t) {
+    if (table_node[t] == none) continue;
+    const std::size_t first = edges.size();
+    add_targets(table_node[t], f.branch_tables[t]);
+    tidy(edges, first);
   }
   compress(exit + 1, edges, false, cfg.successor_start, cfg.successors);
   compress(exit + 1, edges, true, cfg.predecessor_start, cfg.predecessors);
@@ -213,7 +245,8 @@ void set_reconvergence(Function& function, const Cfg& cfg) {
   for (std::size_t pc = 0; pc < function.code.size(); ++pc) {
     Inst& inst = function.code[pc];
     if (inst.op != Op::bra && inst.op != Op::brx) continue;
-    const std::uint32_t d = post[cfg.block_of[pc]];
+    std::uint32_t d = post[cfg.block_of[pc]];
+    while (d != cfg.exit() && cfg.blocks[d].empty()) d = post[d];   // lanes meet in code, not in a table
     inst.reconverge = d == cfg.exit() ? no_pc : cfg.blocks[d].first;
   }
 }

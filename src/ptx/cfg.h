@@ -2,7 +2,8 @@
 //
 // A node per basic block and a virtual exit. ret, exit and trap lead to the exit (and on, when guarded). A block from which the
 // exit can't be reached (an endless loop) is tied to it by an extra edge from the last such block in reverse post-order, so that
-// lanes in the loop have a place to meet.
+// lanes in the loop have a place to meet. A table of targets that several brx.idx use is a node without code between them and the
+// targets: edges grow with branches plus targets, not with their product.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ namespace simtlab::ptx {
 struct Cfg {
   struct Block {
     std::uint32_t first = 0, last = 0;   // pcs [first, last)
+    bool empty() const { return first == last; }   // the node of a table
   };
-  std::vector<Block> blocks;             // in order of pc
+  std::vector<Block> blocks;             // in order of pc, then nodes of tables
   std::vector<std::uint32_t> block_of;   // pc -> block
   // Edges in compressed rows: successors of b are edges[start[b] .. start[b + 1]). Block blocks.size() is the exit.
   std::vector<std::uint32_t> successor_start, successors;

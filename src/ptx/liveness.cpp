@@ -78,7 +78,7 @@ class Analysis {
     while (!work_.empty()) {
       const std::uint32_t b = work_.back();
       work_.pop_back();
-      intervals_[r].cover(2 * cfg_.blocks[b].first);
+      if (!cfg_.blocks[b].empty()) intervals_[r].cover(2 * cfg_.blocks[b].first);
       for (std::uint32_t e = cfg_.predecessor_start[b]; e < cfg_.predecessor_start[b + 1]; ++e) {
         const std::uint32_t p = cfg_.predecessors[e];
         ++steps_;
@@ -93,7 +93,7 @@ class Analysis {
 
   void mark_live_out(std::uint32_t r, std::uint32_t b) {
     out_stamp_[b] = r;
-    intervals_[r].cover(2 * cfg_.blocks[b].last - 1);
+    if (!cfg_.blocks[b].empty()) intervals_[r].cover(2 * cfg_.blocks[b].last - 1);
     live_out_rows_[b] += rows_of(r);
     if (mention_stamp_[b] == r) live_out_[b].push_back(r);
   }

@@ -86,6 +86,40 @@ TEST(PostDominators, AgreeWithTheDefinitionOnRandomGraphs) {
   }
 }
 
+// Branches that share a table go through one node of the graph; lanes meet where they would with a table each.
+TEST(PostDominators, SharedTablesChangeNothing) {
+  std::mt19937 rng(7);
+  auto any = [&](std::uint32_t below) { return static_cast<std::uint32_t>(rng() % below); };
+  for (int round = 0; round < 300; ++round) {
+    const std::uint32_t n = 5 + any(30);
+    Function shared;
+    for (int t = 0; t < 3; ++t) shared.branch_tables.push_back({any(n + 1), any(n + 1), any(n + 1), n});
+    for (std::uint32_t i = 0; i < n; ++i) {
+      Inst inst;
+      const std::uint32_t kind = any(5);
+      inst.op = kind < 2 ? Op::brx : kind == 2 ? Op::bra : Op::add;
+      if (kind < 2) inst.target = any(3);
+      if (kind == 2) inst.target = any(n + 1);
+      if (kind == 2 || any(3) == 0) inst.guard.kind = OperandKind::pred;
+      shared.code.push_back(inst);
+    }
+    Inst ret;
+    ret.op = Op::ret;
+    shared.code.push_back(ret);
+    Function apart = shared;
+    apart.branch_tables.clear();
+    for (Inst& inst : apart.code) {
+      if (inst.op != Op::brx) continue;
+      apart.branch_tables.push_back(shared.branch_tables[inst.target]);
+      inst.target = static_cast<std::uint32_t>(apart.branch_tables.size() - 1);
+    }
+    set_reconvergence(shared, build_cfg(shared));
+    set_reconvergence(apart, build_cfg(apart));
+    for (std::size_t pc = 0; pc < shared.code.size(); ++pc)
+      ASSERT_EQ(shared.code[pc].reconverge, apart.code[pc].reconverge) << "round " << round << " pc " << pc;
+  }
+}
+
 TEST(PostDominators, IfElseMeetsBehindBoth) {
   const auto k = load_kernel("@%p1 bra ELSE; mov.u32 %r1, 1; bra END; ELSE: mov.u32 %r1, 2; END: mov.u32 %r2, %r1; ret;");
   EXPECT_EQ(k[0].target, 3u);
