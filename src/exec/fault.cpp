@@ -6,18 +6,6 @@
 namespace simtlab::exec {
 namespace {
 
-std::string line_text(const ptx::Module& module, std::uint32_t line) {
-  if (!module.text || line == 0) return {};
-  const std::string& text = *module.text;
-  std::size_t from = 0;
-  for (std::uint32_t at = 1; at < line; ++at) {
-    from = text.find('\n', from);
-    if (from == std::string::npos) return {};
-    ++from;
-  }
-  return text.substr(from, text.find('\n', from) - from);
-}
-
 std::string tuple(const Dim3& d) {
   return fmt::format("({},{},{})", d.x, d.y, d.z);
 }
@@ -60,10 +48,7 @@ std::string describe_window(const MemoryView& view, ptx::Space space) {
 }  // namespace
 
 Diagnostic diagnose(const ptx::Module& module, const ptx::Inst& inst, std::string message, std::string hint) {
-  return {std::move(message),
-          {module.name, inst.line, inst.column},
-          line_text(module, inst.line),
-          std::move(hint)};
+  return module.diagnostic(inst.line, inst.column, std::move(message), std::move(hint));
 }
 
 std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane) {

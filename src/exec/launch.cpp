@@ -27,7 +27,14 @@ std::string text_of(const Dim3& d) {
   return fmt::format("{}x{}x{}", d.x, d.y, d.z);
 }
 
-void check_dimensions(const LaunchParams& p, const ptx::Function& f) {
+// A block that .reqntid or .maxntid forbids; the message points at the directive.
+[[noreturn]] void refuse_block(const ptx::Module& module, const ptx::Function& f, const std::string& what) {
+  throw Error(ExitCode::bad_input, "launch-block",
+              module.diagnostic(f.ntid_line, f.ntid_column,
+                                fmt::format("launch of kernel {}: {}", f.name, what)));
+}
+
+void check_dimensions(const LaunchParams& p, const ptx::Module& module, const ptx::Function& f) {
   const Dim3 &g = p.grid, &b = p.block;
   if (g.x == 0 || g.y == 0 || g.z == 0) refuse("grid", f, fmt::format("grid {} has no blocks", text_of(g)));
   if (g.x > max_grid_x || g.y > max_grid_yz || g.z > max_grid_yz) {
@@ -44,16 +51,16 @@ void check_dimensions(const LaunchParams& p, const ptx::Function& f) {
   const Dim3 required{f.req_ntid[0], f.req_ntid[1], f.req_ntid[2]};
   const Dim3 wanted{std::max(required.x, 1u), std::max(required.y, 1u), std::max(required.z, 1u)};
   if (required.x != 0 && !(b == wanted)) {
-    refuse(
-        "block", f,
+    refuse_block(
+        module, f,
         fmt::format("block {} is not {}, which the kernel requires (.reqntid)", text_of(b), text_of(wanted)));
   }
   const std::uint64_t most =
       Dim3{f.max_ntid[0], std::max(f.max_ntid[1], 1u), std::max(f.max_ntid[2], 1u)}.count();
   if (f.max_ntid[0] != 0 && b.count() > most) {
-    refuse("block", f,
-           fmt::format("block {} has more than the {} threads that the kernel allows (.maxntid)", text_of(b),
-                       most));
+    refuse_block(module, f,
+                 fmt::format("block {} has more than the {} threads that the kernel allows (.maxntid)",
+                             text_of(b), most));
   }
 }
 
@@ -94,7 +101,7 @@ Launch::Launch(const LaunchParams& params, GlobalMemory& memory) : impl_(std::ma
     refuse("parameters", f,
            fmt::format("{} bytes of parameters given, {} expected", params.params.size(), f.param_bytes));
   }
-  check_dimensions(params, f);
+  check_dimensions(params, *l.module->module, f);
   const std::uint64_t shared = std::uint64_t{f.shared_bytes} + params.dynamic_shared_bytes;
   if (shared > max_shared_bytes)
     refuse("shared", f, fmt::format("{} bytes of shared memory a block", shared));

@@ -20,15 +20,18 @@ std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint
   if (v.space == ptx::Space::shared) return 0;
   if (v.external) {
     throw Error(ExitCode::unsupported, "ptx-unresolved",
-                fmt::format("{}: variable '{}' is external and no module defines it", module.name, v.name),
-                "compile the program as one translation unit or define the variable");
+                module.diagnostic(v.line, v.column,
+                                  fmt::format("variable '{}' is external and no module defines it", v.name),
+                                  "compile the program as one translation unit or define the variable"));
   }
   const auto address = memory.allocate(v.bytes, fmt::format("{} '{}'", noun_of(v), v.name),
                                        std::max<std::uint64_t>(v.align, 1));
   if (!address) {
     throw Error(ExitCode::failure, "memory-exhausted",
-                fmt::format("{}: variable '{}' of {} bytes does not fit into device memory", module.name,
-                            v.name, v.bytes));
+                module.diagnostic(
+                    v.line, v.column,
+                    fmt::format("variable '{}' of {} bytes does not fit into device memory", v.name, v.bytes),
+                    "make it smaller, or choose a device with more memory (--device, --set dram.bytes=...)"));
   }
   return *address;
 }

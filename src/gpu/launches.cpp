@@ -49,20 +49,33 @@ void check_shape(const device::Device& device, const std::string& kernel, const 
                   "use smaller blocks and more of them");
 }
 
-void check_attributes(const ptx::Function& function, const exec::Dim3& block) {
+// .reqntid and .maxntid; the message points at the directive.
+void check_attributes(const ptx::Module& module, const ptx::Function& function, const exec::Dim3& block) {
+  const auto refuse = [&](const std::string& what, std::string hint) {
+    throw Error(ExitCode::bad_input, "launch-shape",
+                module.diagnostic(function.ntid_line, function.ntid_column,
+                                  fmt::format("kernel '{}': {}", function.name, what), std::move(hint)));
+  };
   const std::uint32_t dims[3] = {block.x, block.y, block.z};
   std::uint64_t most = 1;
   for (int i = 0; i < 3; ++i) {
     if (function.req_ntid[0] != 0 && dims[i] != std::max(1u, function.req_ntid[i]))
-      refuse_launch(function.name,
-                    fmt::format("the block {} is not the one that .reqntid demands", shape(block)),
-                    "launch with the block size the kernel was compiled for");
+      refuse(fmt::format("the block {} is not the one that .reqntid demands", shape(block)),
+             "launch with the block size the kernel was compiled for");
     most *= std::max(1u, function.max_ntid[i]);
   }
   if (function.max_ntid[0] != 0 && block.count() > most)
-    refuse_launch(function.name,
-                  fmt::format("the block {} has more threads than .maxntid allows ({})", shape(block), most),
-                  "launch smaller blocks or raise __launch_bounds__");
+    refuse(fmt::format("the block {} has more threads than .maxntid allows ({})", shape(block), most),
+           "launch smaller blocks or raise __launch_bounds__");
+}
+
+// Deviations that follow from the module's directives: a limit of registers that took effect, a target above the device.
+void note_directives(const Gpu::Impl& m, const ptx::Module& module, const ptx::Function& function,
+                     result::KernelResult& result) {
+  if (m.options.registers_override == 0 && function.registers < function.unlimited_registers)
+    result.not_modelled.emplace_back("D-PTX-8");
+  if (module.capability() > static_cast<unsigned>(m.device.cc_major * 10 + m.device.cc_minor))
+    result.not_modelled.emplace_back("D-PTX-9");
 }
 
 }  // namespace
@@ -115,7 +128,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   const Impl::Slot& slot = m.slot(kernel.module);
   const ptx::Function& function = slot.module->functions[kernel.function];
   check_shape(m.device, function.name, grid, block);
-  check_attributes(function, block);
+  check_attributes(*slot.module, function, block);
 
   exec::LaunchParams p;
   p.module = slot.loaded.get();
@@ -143,6 +156,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
   result.shared_bytes = launch.shared_bytes();
   result.registers = m.registers_of(function);
+  note_directives(m, *slot.module, function, result);
   // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
   const double overhead =
       result.metrics.get("gpu.launch_overhead").value_or(m.device.host.launch_overhead_ns);

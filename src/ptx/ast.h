@@ -79,6 +79,7 @@ struct AstVariable {
   struct Value {                 // one element of an initialiser
     enum class Kind : std::uint8_t { integer, float32, float64, symbol } kind = Kind::integer;
     bool generic = false;
+    bool is_unsigned = false;    // integer of type u64
     std::uint64_t offset = 0;    // in the variable
     std::uint64_t bits = 0;      // number, or what is added to the symbol
     std::uint64_t mask = 0;      // 0xff00(symbol): which byte; 0 = the whole address
@@ -124,7 +125,12 @@ struct AstFunction {
   std::vector<std::uint32_t> scope_parent; // scope 0 = the body; parent of 0 is no_index
   std::uint32_t max_ntid[3] = {0, 0, 0}, req_ntid[3] = {0, 0, 0}, req_cluster[3] = {0, 0, 0};
   std::uint32_t max_nreg = 0, min_nctapersm = 0, max_cluster_rank = 0;
-  Place at;
+  Place at, ntid_at;                       // the name; .maxntid or .reqntid
+};
+
+struct AstAlias {
+  std::string_view name, target;
+  Place at, target_at;
 };
 
 struct AstModule {
@@ -135,7 +141,7 @@ struct AstModule {
   std::vector<AstVariable> variables;
   std::unordered_map<std::string_view, std::uint32_t> function_index, variable_index;
   std::map<unsigned, std::string> files;
-  std::vector<std::pair<std::string_view, std::string_view>> aliases;  // alias, function
+  std::vector<AstAlias> aliases;
   std::vector<Diagnostic> unsupported;     // constructs that are PTX, but not ours (exit 4)
 };
 

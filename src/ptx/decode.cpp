@@ -51,6 +51,8 @@ VirtualFunction FunctionDecoder::run() {
     fn.max_ntid[i] = ast_.max_ntid[i];
     fn.req_ntid[i] = ast_.req_ntid[i];
   }
+  fn.ntid_line = ast_.ntid_at.line;
+  fn.ntid_column = ast_.ntid_at.column;
   fn.max_nreg = ast_.max_nreg;
   fn.min_nctapersm = ast_.min_nctapersm;
   out_.registers.reserve(ast_.registers.size());

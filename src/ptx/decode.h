@@ -49,6 +49,9 @@ struct ModuleScope {
   void report(Place at, std::string message, std::string hint = {});
 };
 
+// Why a function that the module only declares can't be used.
+std::string_view hint_for_undefined(std::string_view name);
+
 // Layout of formals in a parameter block or a frame; returns the bytes used.
 std::uint64_t place_formals(const std::vector<AstVariable>& formals, std::uint64_t start, std::vector<Param>& out);
 
@@ -144,6 +147,7 @@ class FunctionDecoder {
   struct Pending { std::uint32_t pc, label; };
   std::vector<Pending> branches_;          // bra: target = index of label until all pcs are known
   std::vector<std::vector<std::uint32_t>> table_labels_;
+  std::unordered_map<const AstTable*, std::uint32_t> table_index_;   // in table_labels_
   std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> labels_, tables_;   // (scope, name) -> index
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> constants_;   // (key, value) -> index
 };

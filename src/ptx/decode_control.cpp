@@ -7,6 +7,15 @@
 
 namespace simtlab::ptx {
 
+// Why a function that is only declared can't be called.
+std::string_view hint_for_undefined(std::string_view name) {
+  static constexpr std::string_view runtime[] = {"malloc", "free", "vprintf", "__assertfail", "__assert_fail", "printf", "memcpy", "memset"};
+  if (name.starts_with("__nv_")) return "link the device mathematics library (the front end does it when it compiles the program)";
+  const bool known = std::find(std::begin(runtime), std::end(runtime), name) != std::end(runtime);
+  if (known || name.starts_with("cuda") || name.starts_with("__cuda")) return "device-side memory allocation, launches and other device run-time calls are not supported";
+  return "the function is in another file, and linking of device code (-rdc=true) is not supported: put it into the same file";
+}
+
 // A label of the scope or of one around it.
 std::uint32_t FunctionDecoder::find_label(std::string_view name, std::uint32_t scope) const {
   for (; scope != no_index; scope = ast_.scope_parent[scope])
@@ -35,13 +44,16 @@ void FunctionDecoder::branch_indexed(Inst& inst) {
   const AstOperand& name = arg(1);
   const AstTable* table = name.kind == Kind::symbol ? find_table(name.text) : nullptr;
   if (table == nullptr || table->kind != AstTable::Kind::branch) fail(name, "a label of .branchtargets is needed here");
+  // Branches through one table share its list.
+  const auto [known, fresh] = table_index_.try_emplace(table, static_cast<std::uint32_t>(table_labels_.size()));
+  inst.target = known->second;
+  if (!fresh) return;
   std::vector<std::uint32_t> labels;
   for (const AstOperand& target : table->targets) {
     const std::uint32_t label = find_label(target.text, table->scope);
     if (label == no_index) scope_.source->fail(target.at, "ptx-undeclared", fmt::format("label '{}' is not defined in this function", target.text.substr(0, 64)));
     labels.push_back(label);
   }
-  inst.target = static_cast<std::uint32_t>(table_labels_.size());
   table_labels_.push_back(std::move(labels));
 }
 
@@ -119,10 +131,8 @@ void FunctionDecoder::call_direct(Inst& inst, std::string_view name, const AstOp
     if (call_builtin(inst, name, returns, params)) return;
     if (!scope_.ast->function_index.contains(name))
       scope_.source->fail(at.at, "ptx-undeclared", fmt::format("function '{}' is not declared", name.substr(0, 256)));
-    const bool math = name.starts_with("__nv_");
     scope_.report(at.at, fmt::format("call of '{}', which the module does not define", name.substr(0, 256)),
-                  math ? "link the device mathematics library (the front end does it when it compiles the program)"
-                       : "device-side memory allocation, launches and other device run-time calls are not supported");
+                  std::string(hint_for_undefined(name)));
     return emit(plain(inst, Op::trap, OpClass::control, Type::none));
   }
   // Functions of Module have the order of the definitions; formals are laid out as decode does for the callee.

@@ -17,6 +17,7 @@ Operand FunctionDecoder::address(Inst& inst, const AstOperand& o, std::int64_t& 
       const Type type = out_.registers[base.index];
       if (base.negated || !base.selector.empty() || type == Type::pred || size_of(type) < 4)
         fail(base, "an address register must have 32 or 64 bits");
+      if (is_float(type)) fail(base, fmt::format("an address register must be an integer, not .{}", name_of(type)));
       if (size_of(type) == 4 && (inst.mods.space == Space::generic || inst.mods.space == Space::global))
         fail(base, "an address of global or generic memory must be a 64-bit register");
       if (inst.mods.space == Space::param && !ast_.is_entry) inst.mods.space = Space::local;
@@ -262,6 +263,7 @@ void FunctionDecoder::move_scalar(Inst& inst) {
     const auto special = static_cast<Special>(a.index);
     const unsigned have = size_of(special), want = size_of(inst.type);
     if (have == 0) fail(a, "this special register is a predicate");
+    if (is_float(inst.type)) fail(a, fmt::format("special register %{} where a value of type .{} is needed", name_of(special), name_of(inst.type)), "special registers are integers");
     if (have != want) {
       inst.op = Op::cvt;
       inst.op_class = OpClass::int_alu;
@@ -278,6 +280,7 @@ void FunctionDecoder::move_scalar(Inst& inst) {
 Operand FunctionDecoder::symbol_address(const AstOperand& o, Type type, Inst& inst) {
   const unsigned bytes = size_of(type);
   if (bytes < 4) fail(o, fmt::format("an address does not fit in type .{}", name_of(type)));
+  if (is_float(type)) fail(o, fmt::format("an address is an integer, not .{}", name_of(type)));
   if (o.kind == Kind::symbol) {
     const std::string_view name = o.text;
     if (const auto f = scope_.functions.find(name); f != scope_.functions.end()) {
@@ -289,7 +292,7 @@ Operand FunctionDecoder::symbol_address(const AstOperand& o, Type type, Inst& in
       return constant_of(c, 8);
     }
     if (const auto f = scope_.ast->function_index.find(name); f != scope_.ast->function_index.end()) {
-      scope_.report(o.at, fmt::format("function '{}' is declared but not defined", name.substr(0, 256)), "link the module that defines it");
+      scope_.report(o.at, fmt::format("function '{}' is declared but not defined", name.substr(0, 256)), std::string(hint_for_undefined(name)));
       return constant(0, bytes);
     }
   }

@@ -116,7 +116,10 @@ Operand FunctionDecoder::constant_operand(const AstOperand& o, Type type) { retu
 std::uint64_t FunctionDecoder::integer_constant(const AstOperand& o, std::string_view what, std::uint64_t limit) const {
   if (o.kind != Kind::integer) fail(o, fmt::format("{} must be an integer constant", what));
   const auto value = static_cast<std::uint64_t>(o.value);
-  if (value > limit) fail(o, fmt::format("{} is {}; it must be at most {}", what, value, limit));
+  if (value > limit) {
+    const std::string written = o.is_unsigned ? fmt::format("{}", value) : fmt::format("{}", o.value);
+    fail(o, fmt::format("{} is {}; it must be at most {}", what, written, limit));
+  }
   return value;
 }
 
@@ -130,6 +133,8 @@ Operand FunctionDecoder::reg_operand(const AstOperand& o, Type type, bool relaxe
   if (relaxed ? have < want : have != want)
     fail(o, fmt::format("register of {} bits where a value of type .{} is needed", have * 8, name_of(type)),
          fmt::format("the register is declared as .{}", name_of(reg)));
+  if (!agree(reg, type))
+    fail(o, fmt::format("register of type .{} where a value of type .{} is needed", name_of(reg), name_of(type)), "move the bits with mov.b16, mov.b32 or mov.b64, or convert the value with cvt");
   Operand out;
   out.kind = OperandKind::reg;
   out.bytes = static_cast<std::uint8_t>(have);
@@ -144,6 +149,7 @@ Operand FunctionDecoder::source(const AstOperand& o, Type type, bool relaxed) {
     case Kind::special: {
       const auto special = static_cast<Special>(o.index);
       if (size_of(special) != size_of(type)) fail(o, fmt::format("special register %{} has {} bits; a value of type .{} is needed", name_of(special), size_of(special) * 8, name_of(type)), "read it with mov first");
+      if (is_float(type)) fail(o, fmt::format("special register %{} where a value of type .{} is needed", name_of(special), name_of(type)), "special registers are integers");
       Operand out;
       out.kind = OperandKind::special;
       out.bytes = static_cast<std::uint8_t>(size_of(special));

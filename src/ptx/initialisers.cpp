@@ -14,7 +14,7 @@ using Value = AstVariable::Value;
 std::uint64_t number_bits(const ModuleScope& scope, const Value& v, Type type) {
   if (v.kind == Value::Kind::integer) {
     // C rules for a floating-point element: the value, not its bits.
-    const auto value = static_cast<double>(static_cast<std::int64_t>(v.bits));
+    const auto value = v.is_unsigned ? static_cast<double>(v.bits) : static_cast<double>(static_cast<std::int64_t>(v.bits));
     if (type == Type::f32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     if (type == Type::f64) return std::bit_cast<std::uint64_t>(value);
     return v.bits;
@@ -48,7 +48,7 @@ void add_symbol(ModuleScope& scope, Variable& out, const Value& v, unsigned elem
     reloc.symbol = f->second;
     if (user != nullptr) user->addresses_taken.push_back(f->second);
   } else if (scope.ast->function_index.contains(v.symbol)) {
-    return scope.report(v.at, fmt::format("function '{}' is declared but not defined", v.symbol.substr(0, 256)));
+    return scope.report(v.at, fmt::format("function '{}' is declared but not defined", v.symbol.substr(0, 256)), std::string(hint_for_undefined(v.symbol)));
   } else {
     scope.source->fail(v.at, "ptx-undeclared", fmt::format("'{}' is not declared", v.symbol.substr(0, 256)));
   }

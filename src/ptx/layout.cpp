@@ -153,7 +153,7 @@ SharedUsers shared_users(const ModuleScope& scope, const std::vector<VirtualFunc
 
 }  // namespace
 
-void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph) {
+void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<const AstVariable*>& origin) {
   std::vector<Variable>& variables = scope.module->variables;
   const SharedUsers users = shared_users(scope, functions, graph);
   std::vector<std::uint32_t> order;
@@ -173,7 +173,7 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
     for (const std::uint32_t k : users.kernels[v]) at = std::max(at, end[k]);
     at = round_up(at, variables[v].align);
     if (variables[v].bytes > Limits::shared_bytes || at + variables[v].bytes > Limits::shared_bytes)
-      throw Error(ExitCode::bad_input, "ptx-limit", fmt::format("{}: shared variables need more than {} MiB", scope.source->name(), Limits::shared_bytes >> 20));
+      scope.source->fail(origin[v]->at, "ptx-limit", fmt::format("shared variables need more than {} MiB with '{}'", Limits::shared_bytes >> 20, origin[v]->name.substr(0, 64)));
     variables[v].shared_offset = static_cast<std::uint32_t>(at);
     for (const std::uint32_t k : users.kernels[v]) end[k] = at + variables[v].bytes;
   }
@@ -206,7 +206,26 @@ void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions,
   }
 }
 
-void total_resources(std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations) {
+namespace {
+
+// What .maxnreg, and .minnctapersm with the largest block, leave a thread. The assembler ignores .minnctapersm when the blocks
+// can't be resident together for their threads alone; a register file has 64 K registers, handed out by 8 a thread and whole warps.
+std::uint32_t register_limit(const Function& fn) {
+  constexpr std::uint64_t file = 65536, resident_threads = 2048;
+  std::uint32_t limit = fn.max_nreg != 0 ? fn.max_nreg : no_index;
+  const std::uint32_t (&ntid)[3] = fn.req_ntid[0] != 0 ? fn.req_ntid : fn.max_ntid;
+  if (fn.min_nctapersm == 0 || ntid[0] == 0) return limit;
+  std::uint64_t threads = 1;
+  for (const std::uint32_t n : ntid) threads = std::min<std::uint64_t>(threads * std::max(n, 1u), resident_threads + 1);
+  threads = round_up(threads, 32) * fn.min_nctapersm;
+  if (threads > resident_threads) return limit;
+  return std::min(limit, static_cast<std::uint32_t>(file / threads / 8 * 8));
+}
+
+}  // namespace
+
+void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations,
+                     const std::vector<std::uint32_t>& ast_of) {
   std::uint64_t frame_align = 16;
   for (const VirtualFunction& f : functions) frame_align = std::max<std::uint64_t>(frame_align, f.frame_align);
   std::vector<std::uint32_t> values(functions.size(), 0);   // live values, callees included
@@ -227,7 +246,7 @@ void total_resources(std::vector<VirtualFunction>& functions, const CallGraph& g
       frame = std::max(frame, std::uint64_t{fn.frame_bytes} + callee.total_frame_bytes);
     }
     if (frame > Limits::local_bytes)
-      throw Error(ExitCode::bad_input, "ptx-limit", fmt::format("local memory of '{}' and the functions it calls needs more than the limit of {} bytes per thread", fn.name.substr(0, 64), Limits::local_bytes));
+      scope.source->fail(scope.ast->functions[ast_of[i]].at, "ptx-limit", fmt::format("local memory of '{}' and the functions it calls needs more than the limit of {} bytes per thread", fn.name.substr(0, 64), Limits::local_bytes));
     fn.total_frame_bytes = static_cast<std::uint32_t>(frame);
     for (std::size_t s = 0; s < fn.call_sites.size(); ++s) {
       const CallSite& site = fn.call_sites[s];
@@ -236,7 +255,8 @@ void total_resources(std::vector<VirtualFunction>& functions, const CallGraph& g
       for (const std::uint32_t c : site.candidates) callee = std::max(callee, values[c]);
       values[i] = std::max(values[i], a.live_at_call[s] + callee);
     }
-    fn.registers = values[i] + register_overhead;
+    fn.unlimited_registers = values[i] + register_overhead;
+    fn.registers = fn.is_entry ? std::min(fn.unlimited_registers, register_limit(fn)) : fn.unlimited_registers;
   }
 }
 

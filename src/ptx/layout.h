@@ -25,10 +25,12 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
 // placed before in any kernel that reaches it. With one kernel a module this is the order of declaration, without gaps but for
 // alignment. Dynamic shared memory (.extern arrays) begins where the static variables of the kernel end, rounded up to the
 // alignment of the arrays; kernels that share a function using such an array agree on the largest.
-void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph);
+// `origin`: the declaration of each variable of the module.
+void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<const AstVariable*>& origin);
 
 // Totals along the deepest call chain, and the register estimate: a kernel needs what is live in it, or at a call what is
-// live across the call plus what the callee needs.
-void total_resources(std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations);
+// live across the call plus what the callee needs; never more than .maxnreg and .minnctapersm allow (no spill code is added).
+void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations,
+                     const std::vector<std::uint32_t>& ast_of);
 
 }  // namespace simtlab::ptx

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 
@@ -18,9 +19,29 @@ int hex_value(char c) {
   return -1;
 }
 
+// Whether a decimal number that no double can hold is too large rather than too small: the power of ten of its first digit.
+bool is_huge(std::string_view number) {
+  const std::size_t e = number.find_first_of("eE");
+  std::int64_t exponent = 0;
+  if (e != std::string_view::npos) {
+    const bool negative = number[e + 1] == '-';
+    for (const char c : number.substr(e + 1))
+      if (is_digit(c)) exponent = std::min<std::int64_t>(exponent * 10 + (c - '0'), 1'000'000'000);
+    if (negative) exponent = -exponent;
+  }
+  const std::string_view mantissa = number.substr(0, e);
+  const auto point = static_cast<std::int64_t>(std::min(mantissa.find('.'), mantissa.size()));
+  const std::size_t first = mantissa.find_first_not_of("0.");
+  return first != std::string_view::npos && exponent + point - static_cast<std::int64_t>(first) > 0;
+}
+
 }  // namespace
 
-Lexer::Lexer(const Source& source) : source_(source), text_(source.text()) { current_ = scan(); }
+// Editors put a byte order mark in front of UTF-8 text; it is no part of the module.
+Lexer::Lexer(const Source& source) : source_(source), text_(source.text()) {
+  if (text_.starts_with("\xef\xbb\xbf")) pos_ = line_start_ = 3;
+  current_ = scan();
+}
 
 const Token& Lexer::peek2() {
   if (!have_ahead_) {
@@ -198,7 +219,10 @@ Token Lexer::number(Place at) {
     if (t.text.size() > Limits::identifier) fail(at, "number is too long");
     t.kind = Token::Kind::float64;
     double value = 0;
-    std::from_chars(t.text.data(), t.text.data() + t.text.size(), value);
+    const auto [rest, error] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), value);
+    // Too small is zero, as in C; too large has no value.
+    if (error == std::errc::result_out_of_range && is_huge(t.text))
+      fail(at, fmt::format("number '{}' is out of range: a double reaches 1.8e308", t.text.substr(0, 64)), "write infinity as 0d7FF0000000000000");
     t.value = std::bit_cast<std::uint64_t>(value);
     pos_ = end;
     return t;

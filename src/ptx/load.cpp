@@ -24,6 +24,8 @@ Variable make_variable(const AstVariable& v, std::string name) {
   out.align = v.align;
   out.external = v.external;
   out.managed = v.managed;
+  out.line = v.at.line;
+  out.column = v.at.column;
   return out;
 }
 
@@ -48,6 +50,19 @@ void collect_variables(ModuleScope& scope, std::vector<const AstVariable*>& orig
   }
 }
 
+// Constant memory is one window of 64 KiB on every device.
+void check_constants(const ModuleScope& scope, const std::vector<const AstVariable*>& origin) {
+  std::uint64_t used = 0;
+  for (const AstVariable* v : origin) {
+    if (v->space != Space::constant || v->external) continue;
+    used = (used + v->align - 1) / v->align * v->align;
+    if (v->bytes > Limits::constant_bytes || used + v->bytes > Limits::constant_bytes)
+      scope.source->fail(v->at, "ptx-limit", fmt::format("constant memory of the module needs more than {} bytes with '{}'", Limits::constant_bytes, v->name.substr(0, 64)),
+                         "keep large tables in .global memory");
+    used += v->bytes;
+  }
+}
+
 void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
   for (std::uint32_t f = 0; f < scope.ast->functions.size(); ++f) {
     const AstFunction& fn = scope.ast->functions[f];
@@ -58,11 +73,35 @@ void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
     scope.module->functions.push_back(std::move(named));
     ast_of.push_back(f);
   }
-  for (const auto& [alias, target] : scope.ast->aliases)
-    if (const auto f = scope.functions.find(target); f != scope.functions.end()) scope.functions.emplace(alias, f->second);
+  for (const AstAlias& a : scope.ast->aliases) {
+    if (!scope.ast->function_index.contains(a.name))
+      scope.source->fail(a.at, "ptx-undeclared", fmt::format("function '{}' is not declared", a.name.substr(0, 256)), "an alias needs a declaration: .func name(...);");
+    const auto f = scope.functions.find(a.target);
+    if (f == scope.functions.end())
+      scope.source->fail(a.target_at, "ptx-undeclared", fmt::format("function '{}' is not defined in this module", a.target.substr(0, 256)));
+    scope.functions.emplace(a.name, f->second);
+  }
 }
 
 }  // namespace
+
+unsigned Module::capability() const {
+  unsigned out = 0;
+  for (const char c : target)
+    if (c >= '0' && c <= '9') out = std::min(out * 10 + static_cast<unsigned>(c - '0'), 1'000'000u);
+  return out;
+}
+
+Diagnostic Module::diagnostic(std::uint32_t line, std::uint32_t column, std::string message, std::string hint) const {
+  std::string shown;
+  std::size_t from = line == 0 || !text ? std::string::npos : 0;
+  for (std::uint32_t at = 1; at < line && from != std::string::npos; ++at) {
+    from = text->find('\n', from);
+    if (from != std::string::npos) ++from;
+  }
+  if (from != std::string::npos) shown = text->substr(from, std::min<std::size_t>(text->find('\n', from) - from, 4096));
+  return {std::move(message), {name, line, column}, std::move(shown), std::move(hint)};
+}
 
 const Function* Module::find_function(std::string_view name) const {
   for (const Function& f : functions)
@@ -95,6 +134,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   std::vector<const AstVariable*> origin;
   std::vector<std::uint32_t> ast_of;
   collect_variables(scope, origin);
+  check_constants(scope, origin);
   collect_functions(scope, ast_of);
   std::vector<VirtualFunction> functions;
   functions.reserve(ast_of.size());
@@ -107,7 +147,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
     });
     throw Error(ExitCode::unsupported, "ptx-unsupported", std::move(scope.unsupported));
   }
-  lay_out_shared(scope, functions, graph);
+  lay_out_shared(scope, functions, graph, origin);
   std::vector<Allocation> allocations;
   for (VirtualFunction& f : functions) {
     const Cfg cfg = build_cfg(f.fn);
@@ -116,7 +156,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
     apply(f.fn, allocations.back());
     std::vector<Type>().swap(f.registers);
   }
-  total_resources(functions, graph, allocations);
+  total_resources(scope, functions, graph, allocations, ast_of);
   for (std::size_t i = 0; i < functions.size(); ++i) module->functions[i] = std::move(functions[i].fn);
   return module;
 }

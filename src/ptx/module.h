@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "ptx/inst.h"
 
 namespace simtlab::ptx {
@@ -35,6 +36,7 @@ struct Variable {
   std::uint32_t align = 1;
   bool external = false;                 // .extern without definition
   bool managed = false;
+  std::uint32_t line = 0, column = 0;    // of the name in the declaration
   std::vector<std::byte> initial;        // empty = zero
   struct Reloc { std::uint64_t offset; bool is_function; std::uint32_t symbol; std::int64_t addend; std::uint8_t bytes; bool generic;
                  std::uint8_t shift = 0; };     // `bytes` low bytes of (address + addend) >> shift
@@ -67,8 +69,10 @@ struct Function {
   std::uint32_t total_frame_bytes = 0;   // entry: local bytes per thread of the deepest call chain
   std::uint32_t max_ntid[3] = {0, 0, 0}; // .maxntid, 0 = absent
   std::uint32_t req_ntid[3] = {0, 0, 0}; // .reqntid, 0 = absent
+  std::uint32_t ntid_line = 0, ntid_column = 0;   // of .reqntid or .maxntid
   std::uint32_t max_nreg = 0;            // .maxnreg, 0 = absent
   std::uint32_t min_nctapersm = 0;
+  std::uint32_t unlimited_registers = 0; // the estimate without .maxnreg and .minnctapersm; `registers` is never above it
   std::uint32_t barriers = 0;            // highest barrier number used + 1
   std::uint32_t line = 0;                // of the definition
 };
@@ -82,6 +86,9 @@ struct Module {
   std::map<unsigned, std::string> files; // .file
   std::shared_ptr<const std::string> text;  // for carets in messages
 
+  unsigned capability() const;           // of the target: 90 for sm_90a
+  // A message about a place in the text, with the line.
+  Diagnostic diagnostic(std::uint32_t line, std::uint32_t column, std::string message, std::string hint = {}) const;
   const Function* find_function(std::string_view name) const;   // null if absent
   const Variable* find_variable(std::string_view name) const;
 };

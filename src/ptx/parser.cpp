@@ -62,14 +62,49 @@ void Parser::run() {
     fail(lexer_.peek().at, fmt::format("this is not PTX: expected .version, found {}", shown(lexer_.peek())),
          "a PTX module starts with .version, e.g. '.version 7.8'");
   while (lexer_.peek().kind != Token::Kind::end) directive();
+  need_target();
 }
 
+// The architecture comes before everything that is code or data.
+void Parser::need_target() {
+  if (!module_.target.empty()) return;
+  fail(lexer_.peek().at, fmt::format("expected .target, found {}", shown(lexer_.peek())), "a PTX module starts with .version and .target, e.g. '.target sm_70'");
+}
+
+// MAJOR.MINOR. What the number says never decides whether a module is accepted.
 void Parser::version_directive() {
-  lexer_.next();
+  const Place at = lexer_.next().at;
+  if (!module_.version.empty()) fail(at, "a second .version: a module has one", {}, "ptx-redefined");
   const Token number = lexer_.next();
-  if (number.kind != Token::Kind::float64 && number.kind != Token::Kind::integer)
+  const std::size_t point = number.text.find('.');
+  auto digits = [](std::string_view s) { return !s.empty() && s.size() <= 2 && s.find_first_not_of("0123456789") == std::string_view::npos; };
+  if (number.kind != Token::Kind::float64 || point == std::string_view::npos || number.text[0] == '0' || !digits(number.text.substr(0, point)) || !digits(number.text.substr(point + 1)))
     fail(number.at, fmt::format("expected a version such as 7.8, found {}", shown(number)));
   module_.version = number.text;
+}
+
+// .target sm_90a, texmode_independent. Later directives may add options and architectures; the highest is what the module needs.
+void Parser::target_directive() {
+  lexer_.next();
+  auto number_of = [](std::string_view name) {   // 90 of sm_90a; 0: not an architecture
+    if (!name.starts_with("sm_")) return 0u;
+    unsigned n = 0;
+    std::size_t i = 3;
+    for (; i < name.size() && i < 6 && name[i] >= '0' && name[i] <= '9'; ++i) n = n * 10 + static_cast<unsigned>(name[i] - '0');
+    if (i + 1 == name.size() && (name[i] == 'a' || name[i] == 'f')) ++i;
+    return i == name.size() && n >= 10 ? n : 0u;
+  };
+  do {
+    const Token t = expect_identifier("an architecture such as sm_70");
+    if (const unsigned n = number_of(t.text); n != 0) {
+      if (module_.target.empty() || n > number_of(module_.target)) module_.target = t.text;
+    } else if (t.text == "texmode_independent") {
+      module_.texmode_independent = true;
+    } else if (t.text != "texmode_unified" && t.text != "debug" && t.text != "map_f64_to_f32") {
+      fail(t.at, fmt::format("{} is no target", shown(t)), "write an architecture such as sm_70 or sm_90a, or texmode_unified, texmode_independent, debug, map_f64_to_f32");
+    }
+  } while (accept(','));
+  need_target();
 }
 
 void Parser::directive() {
@@ -84,20 +119,13 @@ void Parser::directive() {
   if (t.text == ".loc") return loc_directive();
   if (t.text == ".section") return section_directive();
   if (t.text == ".alias") return alias_directive();
-  if (t.text == ".target") {
-    lexer_.next();
-    module_.target = expect_identifier("an architecture such as sm_70").text;
-    while (accept(',')) {
-      const Token option = expect_identifier("a target option");
-      if (option.text == "texmode_independent") module_.texmode_independent = true;
-    }
-    return;
-  }
+  if (t.text == ".target") return target_directive();
   if (t.text == ".address_size") {
     lexer_.next();
     const Place at = lexer_.peek().at;
-    const std::uint64_t bits = integer_expression("an address size");
-    if (bits != 32 && bits != 64) fail(at, fmt::format("address size {} is neither 32 nor 64", bits));
+    const ConstValue size = integer_value("an address size");
+    const std::uint64_t bits = size.bits;
+    if (bits != 32 && bits != 64) fail(at, fmt::format("address size {} is neither 32 nor 64", as_written(size)));
     if (bits == 32) unsupported(at, "32-bit addresses (.address_size 32)", "compile for a 64-bit target");
     module_.address_size = static_cast<unsigned>(bits);
     return;
@@ -112,6 +140,7 @@ void Parser::directive() {
 }
 
 void Parser::linkage_then_declaration() {
+  need_target();
   bool external = false, weak = false, common = false;
   while (true) {
     if (accept(".visible")) continue;
@@ -184,7 +213,7 @@ void Parser::alias_directive() {
   expect(',', "between the names of .alias");
   const Token target = expect_identifier("a function name");
   expect(';', "after .alias");
-  module_.aliases.emplace_back(alias.text, target.text);
+  module_.aliases.push_back({alias.text, target.text, alias.at, target.at});
 }
 
 std::vector<AstVariable> Parser::formals(bool prototype) {
@@ -234,10 +263,7 @@ AstVariable Parser::formal(bool prototype) {
 
 void Parser::dims(std::uint32_t (&out)[3]) {
   for (unsigned i = 0; i < 3; ++i) {
-    const Place at = lexer_.peek().at;
-    const std::uint64_t n = integer_expression("a size");
-    if (n == 0 || n > 0x7fffffffu) fail(at, fmt::format("size {} is out of range", n));
-    out[i] = static_cast<std::uint32_t>(n);
+    out[i] = static_cast<std::uint32_t>(number_in("a size", 1, 0x7fffffffu));
     if (!accept(',')) {
       for (unsigned k = i + 1; k < 3; ++k) out[k] = 1;
       return;
@@ -246,18 +272,13 @@ void Parser::dims(std::uint32_t (&out)[3]) {
 }
 
 void Parser::performance_directives(AstFunction& f) {
-  auto number = [&] {
-    const Place at = lexer_.peek().at;
-    const std::uint64_t n = integer_expression("a number");
-    if (n > 0x7fffffffu) fail(at, fmt::format("number {} is out of range", n));
-    return static_cast<std::uint32_t>(n);
-  };
+  auto number = [&] { return static_cast<std::uint32_t>(number_in("the number of a directive", 0, 0x7fffffffu)); };
   while (lexer_.peek().kind == Token::Kind::dotted) {
     const Token t = lexer_.next();
-    if (t.text == ".maxntid") dims(f.max_ntid);
-    else if (t.text == ".reqntid") dims(f.req_ntid);
+    if (t.text == ".maxntid") dims(f.max_ntid), f.ntid_at = t.at;
+    else if (t.text == ".reqntid") dims(f.req_ntid), f.ntid_at = t.at;
     else if (t.text == ".reqnctapercluster") dims(f.req_cluster);
-    else if (t.text == ".maxnreg") f.max_nreg = number();
+    else if (t.text == ".maxnreg") f.max_nreg = static_cast<std::uint32_t>(number_in("a limit of registers", 1, 255));
     else if (t.text == ".minnctapersm" || t.text == ".maxnctapersm") f.min_nctapersm = number();
     else if (t.text == ".maxclusterrank") f.max_cluster_rank = number();
     else if (t.text == ".explicitcluster" || t.text == ".blocksareclusters") {}

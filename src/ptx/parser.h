@@ -49,6 +49,8 @@ class Parser {
   // parser.cpp: module level
   void directive();
   void version_directive();
+  void target_directive();
+  void need_target();
   void file_directive(bool inside_function);
   void loc_directive();
   void section_directive();
@@ -100,7 +102,11 @@ class Parser {
 
   // parser_expr.cpp: constant expressions
   ConstValue expression() { return conditional(0); }
-  std::uint64_t integer_expression(std::string_view what);
+  std::uint64_t integer_expression(std::string_view what) { return integer_value(what).bits; }
+  ConstValue integer_value(std::string_view what);
+  static std::string as_written(const ConstValue& v);
+  // A number from `low` to `high`, or an error at its place: "what N is ..."
+  std::uint64_t number_in(std::string_view what, std::uint64_t low, std::uint64_t high);
   ConstValue conditional(unsigned depth);
   ConstValue binary(unsigned level, unsigned depth);
   ConstValue unary(unsigned depth);

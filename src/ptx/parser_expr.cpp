@@ -21,7 +21,7 @@ ConstValue integer(std::uint64_t bits, bool is_unsigned = false) { return {false
 
 }  // namespace
 
-std::uint64_t Parser::integer_expression(std::string_view what) {
+ConstValue Parser::integer_value(std::string_view what) {
   const Token& t = lexer_.peek();
   if (t.kind != Token::Kind::integer && t.kind != Token::Kind::identifier && !t.is('(') && !t.is('-') && !t.is('+') && !t.is('~') && !t.is('!'))
     fail(t.at, fmt::format("expected {}, found {}", what, shown(t)));
@@ -29,6 +29,17 @@ std::uint64_t Parser::integer_expression(std::string_view what) {
   // Only a parenthesised or simple number here: '.loc 1 2 3' must not read '2 -3'.
   const ConstValue v = unary(0);
   if (v.is_float) fail(at, fmt::format("expected {}, found a floating-point number", what));
+  return v;
+}
+
+std::string Parser::as_written(const ConstValue& v) {
+  return v.is_unsigned ? fmt::format("{}", v.bits) : fmt::format("{}", static_cast<std::int64_t>(v.bits));
+}
+
+std::uint64_t Parser::number_in(std::string_view what, std::uint64_t low, std::uint64_t high) {
+  const Place at = lexer_.peek().at;
+  const ConstValue v = integer_value(what);
+  if (v.bits < low || v.bits > high) fail(at, fmt::format("{} is out of range; {} is from {} to {}", as_written(v), what, low, high));
   return v.bits;
 }
 

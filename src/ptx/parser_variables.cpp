@@ -23,8 +23,9 @@ Type Parser::fundamental_type(const Token& t) {
 
 std::uint32_t Parser::alignment() {
   const Place at = lexer_.peek().at;
-  const std::uint64_t n = integer_expression("an alignment");
-  if (n == 0 || !std::has_single_bit(n)) fail(at, fmt::format("alignment {} is not a power of two", n));
+  const ConstValue written = integer_value("an alignment");
+  const std::uint64_t n = written.bits;
+  if (!std::has_single_bit(n)) fail(at, fmt::format("alignment {} is not a power of two", as_written(written)));
   if (n > Limits::align) fail(at, fmt::format("alignment {} is above the limit of {}", n, Limits::align), {}, "ptx-limit");
   return static_cast<std::uint32_t>(n);
 }
@@ -159,8 +160,10 @@ void Parser::reg_declaration() {
     const Token name = expect_identifier("a register name");
     if (accept('<')) {
       const Place at = lexer_.peek().at;
-      const std::uint64_t count = integer_expression("a number of registers");
-      if (count > 0xffffffffu) fail(at, fmt::format("{} registers are too many", count), {}, "ptx-limit");
+      const ConstValue written = integer_value("a number of registers");
+      const std::uint64_t count = written.bits;
+      if (!written.is_unsigned && static_cast<std::int64_t>(count) < 0) fail(at, fmt::format("{} is no number of registers", as_written(written)));
+      if (count > 0xffffffffu) fail(at, fmt::format("{} registers are too many", as_written(written)), {}, "ptx-limit");
       expect('>', "after a number of registers");
       const bool fresh = scopes_.back().families.try_emplace(name.text, Family{count, type, lanes}).second;
       if (!fresh) fail(name.at, fmt::format("registers '{}' are declared twice in this scope", name.text.substr(0, 64)), {}, "ptx-redefined");
@@ -244,6 +247,7 @@ void Parser::initial_element(AstVariable& v, std::uint64_t& position) {
       value.kind = !n.is_float ? AstVariable::Value::Kind::integer
                    : n.is_float32 ? AstVariable::Value::Kind::float32 : AstVariable::Value::Kind::float64;
       value.bits = n.bits;
+      value.is_unsigned = n.is_unsigned;
     }
   }
   // Zeroes need no record, except that the last one tells the length of an array without size.

@@ -9,7 +9,8 @@ std::string_view Source::line_at(std::uint32_t offset) const {
   if (all.empty()) return {};
   const std::size_t at = std::min<std::size_t>(offset, all.size());
   const std::size_t before = at == 0 ? std::string_view::npos : all.rfind('\n', at - 1);
-  const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+  const std::size_t mark = all.starts_with("\xef\xbb\xbf") ? 3 : 0;   // a byte order mark has no column
+  const std::size_t first = before == std::string_view::npos ? std::min(mark, at) : before + 1;
   std::size_t last = all.find('\n', at);
   if (last == std::string_view::npos) last = all.size();
   if (last > first && all[last - 1] == '\r') --last;

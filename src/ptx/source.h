@@ -31,6 +31,7 @@ struct Limits {
   static constexpr std::uint64_t initial_bytes = std::uint64_t{1} << 30;
   static constexpr std::uint64_t local_bytes = 512u << 10;  // per thread, as on hardware
   static constexpr std::uint64_t param_bytes = 32764;       // kernel parameter block, as on hardware
+  static constexpr std::uint64_t constant_bytes = 64u << 10;  // a module, as on hardware
   static constexpr std::uint64_t shared_bytes = std::uint64_t{1} << 31;
   static constexpr std::uint32_t align = 1u << 16;
   static constexpr std::size_t diagnostics = 1000;      // unsupported findings kept for one report

@@ -40,6 +40,8 @@ constexpr std::array<std::string_view, 9> space_names{"generic", "reg",    "sreg
 unsigned size_of(Type type) { return type_table[static_cast<std::size_t>(type)].bytes; }
 bool is_float(Type type) { return type_table[static_cast<std::size_t>(type)].floating; }
 bool is_signed(Type type) { return type_table[static_cast<std::size_t>(type)].is_signed; }
+bool is_bits(Type type) { return type >= Type::b8 && type <= Type::b128; }
+bool agree(Type a, Type b) { return a == b || is_bits(a) || is_bits(b) || (!is_float(a) && !is_float(b)); }
 std::string_view name_of(Type type) { return type_table[static_cast<std::size_t>(type)].name; }
 std::string_view name_of(Space space) { return space_names[static_cast<std::size_t>(space)]; }
 

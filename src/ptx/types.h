@@ -22,6 +22,10 @@ enum class Type : std::uint8_t {
 unsigned size_of(Type type);
 bool is_float(Type type);
 bool is_signed(Type type);
+bool is_bits(Type type);   // b8 ... b128
+// Whether a register of one type may stand where a value of the other is wanted, sizes aside: untyped bits agree with everything,
+// integers with integers of either sign, floating-point types with themselves only.
+bool agree(Type a, Type b);
 // "s32"; empty for none.
 std::string_view name_of(Type type);
 

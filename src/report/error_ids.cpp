@@ -124,8 +124,10 @@ const std::vector<Term>& error_ids() {
        "instructions."},
       {"ptx-unresolved", "A function or variable is declared but defined nowhere.",
        "Link the definition into the module; separate device compilation is not supported."},
-      {"ptx-limit", "The module exceeds a limit that keeps memory bounded.",
-       "The limit is in the message; the text is probably hostile or broken."},
+      {"ptx-limit",
+       "The module exceeds a limit: of the hardware (constant and local memory, parameters), or one that keeps "
+       "simtlab's memory bounded.",
+       "The limit is in the message; beyond the hardware's limits the text is probably hostile or broken."},
       {"fatbin", "A CUDA fat binary is malformed.", "Rebuild the program; the file may be truncated."},
       {"fatbin-gone", "A fat binary that the program registered is no longer there.",
        "The program unregistered it before the launch."},
