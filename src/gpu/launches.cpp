@@ -70,11 +70,11 @@ void check_attributes(const ptx::Module& module, const ptx::Function& function, 
 }
 
 // Deviations that follow from the module's directives: a limit of registers that took effect, a target above the device.
-void note_directives(const Gpu::Impl& m, const ptx::Module& module, const ptx::Function& function,
+void note_directives(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
                      result::KernelResult& result) {
-  if (m.options.registers_override == 0 && function.registers < function.unlimited_registers)
+  if (result.registers == function.registers && function.registers < function.unlimited_registers)
     result.not_modelled.emplace_back("D-PTX-8");
-  if (module.capability() > static_cast<unsigned>(m.device.cc_major * 10 + m.device.cc_minor))
+  if (module.capability() > static_cast<unsigned>(device.cc_major * 10 + device.cc_minor))
     result.not_modelled.emplace_back("D-PTX-9");
 }
 
@@ -156,7 +156,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
   result.shared_bytes = launch.shared_bytes();
   result.registers = m.registers_of(function);
-  note_directives(m, *slot.module, function, result);
+  note_directives(m.device, *slot.module, function, result);
   // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
   const double overhead =
       result.metrics.get("gpu.launch_overhead").value_or(m.device.host.launch_overhead_ns);

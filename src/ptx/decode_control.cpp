@@ -13,6 +13,7 @@ std::string_view hint_for_undefined(std::string_view name) {
   if (name.starts_with("__nv_")) return "link the device mathematics library (the front end does it when it compiles the program)";
   const bool known = std::find(std::begin(runtime), std::end(runtime), name) != std::end(runtime);
   if (known || name.starts_with("cuda") || name.starts_with("__cuda")) return "device-side memory allocation, launches and other device run-time calls are not supported";
+  if (name == "__cxa_pure_virtual") return "abstract classes are not supported in device code: give the pure virtual function a body";
   return "the function is in another file, and linking of device code (-rdc=true) is not supported: put it into the same file";
 }
 

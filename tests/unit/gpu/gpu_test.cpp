@@ -176,6 +176,54 @@ TEST_P(Gpus, LaunchesOfImpossibleShapesAreRefusedWithTheReason) {
   EXPECT_THAT(refused("strict", {1, 1, 1}, {32, 1, 1}, 0), testing::HasSubstr(".reqntid"));
 }
 
+// The line and column to which an error points; "accepted" without one.
+template <class F>
+std::string place_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    const SourcePos& at = e.diagnostics().front().pos;
+    return at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  }
+  return "accepted";
+}
+
+TEST_P(Gpus, ErrorsOfDeclarationsPointAtThem) {
+  EXPECT_EQ(place_of([&] {
+              gpu_->launch(gpu_->find_kernel(module_, "strict").value(), {1, 1, 1}, {32, 1, 1}, 0,
+                           std::vector<std::byte>(8), 0);
+            }),
+            "test.ptx:15:1");
+  const std::string head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+  EXPECT_EQ(place_of([&] { gpu_->load_module("big.ptx", head + ".global .b8 x[900000000000];\n"); }),
+            "big.ptx:4:13");
+  EXPECT_EQ(place_of([&] { gpu_->load_module("e.ptx", head + "\n.extern .global .u32 y;\n"); }), "e.ptx:5:22");
+}
+
+TEST_P(Gpus, ResultsNameDirectivesThatHardwareWouldHaveObeyed) {
+  const auto deviations = [&](const std::string& target, const std::string& directive) {
+    const std::string body = "{ .reg .b32 %r<9>; mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %clock; "
+                             "add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; st.shared.u32 [0], %r1; ret; }\n";
+    const ModuleId m = gpu_->load_module("d.ptx", ".version 7.0\n.target " + target +
+                                                      "\n.shared .u32 s;\n.entry k() " + directive + body);
+    try {
+      gpu_->launch(gpu_->find_kernel(m, "k").value(), {1, 1, 1}, {32, 1, 1}, 4, {}, 0);
+    } catch (const Error& e) {
+      ADD_FAILURE() << e.what();
+    }
+    const result::KernelResult k = gpu_->result().kernels.back();
+    std::string ids;
+    for (const std::string& id : k.not_modelled)
+      if (id.starts_with("D-PTX")) ids += id + " ";
+    return ids + std::to_string(k.registers);
+  };
+  const std::string all = deviations("sm_70", "");
+  EXPECT_EQ(all.find("D-PTX"), std::string::npos);
+  EXPECT_EQ(deviations("sm_70", ".maxnreg 5"), "D-PTX-8 5");
+  EXPECT_EQ(deviations("sm_70", ".maxnreg 64"), all);
+  EXPECT_EQ(deviations("sm_90a", ""), "D-PTX-9 " + all);
+}
+
 TEST_P(Gpus, SymbolsAndKernelsAreFoundByName) {
   const Symbol counter = gpu_->find_symbol(module_, "counter").value();
   EXPECT_EQ(counter.bytes, 4u);
