@@ -31,7 +31,7 @@ std::uint64_t place(const ptx::Module& module, const ptx::Variable& v, std::uint
                 module.diagnostic(
                     v.line, v.column,
                     fmt::format("variable '{}' of {} bytes does not fit into device memory", v.name, v.bytes),
-                    "make it smaller, or choose a device with more memory (--device, --set dram.bytes=...)"));
+                    "make it smaller, or choose a device with more memory (--gpu, --set dram.bytes=...)"));
   }
   return *address;
 }

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main
 
@@ -129,6 +130,10 @@ class RunKernel(Case):
         self.assertEqual(kernel["launch"]["registers"], 128)
         self.assertLess(kernel["metrics"]["occupancy.theoretical"]["value"], 1)
         self.assertEqual(kernel["limiter"], "registers")
+
+    def test_a_byte_order_mark_in_front_is_no_part_of_the_text(self):
+        self.file("marked.ptx", "\ufeff" + Path(self.saxpy()).read_text())
+        self.assertEqual(self.run_json("marked.ptx", *SAXPY_LAUNCH)["kernels"][0]["name"], "saxpy")
 
     def test_a_launch_file_runs_and_checks_its_outputs(self):
         self.saxpy()

@@ -46,6 +46,21 @@ class Programs(Case):
         self.ok("build", "app.cu", "-o", "app")
         return "./app"
 
+    def test_a_register_limit_of_the_compiler_counts_for_occupancy(self):
+        self.file("many.cu", """__global__ void k(float* p) {
+          float v[64];
+          for (int i = 0; i < 64; ++i) v[i] = p[i * 32 + threadIdx.x];
+          __syncthreads();
+          for (int i = 0; i < 64; ++i) p[i * 32 + threadIdx.x] = v[63 - i] * v[(i * 7) % 64];
+        }
+        int main() { float* p; cudaMalloc(&p, 8192); k<<<1, 32>>>(p); return cudaDeviceSynchronize(); }""")
+        free = self.run_json("many.cu")["kernels"][0]
+        self.assertGreater(free["launch"]["registers"], 10)
+        self.assertNotIn("D-PTX-8", free["not_modelled"])
+        limited = self.run_json("many.cu", "-maxrregcount=10")["kernels"][0]
+        self.assertEqual(limited["launch"]["registers"], 10)
+        self.assertIn("D-PTX-8", limited["not_modelled"])
+
     def test_a_simtlab_that_is_killed_takes_its_program_along(self):
         process = subprocess.Popen([SIMTLAB, "run", "--", self.executable(), "forever"], cwd=self.folder, env=self.environment(),
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
