@@ -43,6 +43,10 @@ Handler common_handler(const Inst& inst) {
       return handle_print;
     case Op::assertfail:
       return handle_assert;
+    case Op::heap_alloc:
+      return handle_heap_alloc;
+    case Op::heap_free:
+      return handle_heap_free;
     default:
       return nullptr;
   }

@@ -64,6 +64,8 @@ class LoadedModule {
   std::unique_ptr<Impl> impl_;
 };
 
+class DeviceHeap;
+
 // Everything fixed for one launch.
 struct LaunchParams {
   const LoadedModule* module = nullptr;
@@ -75,7 +77,7 @@ struct LaunchParams {
   std::uint32_t max_warps_per_sm = 64;  // %nwarpid
   std::uint64_t grid_id = 0;
   double clock_hz = 1e9;              // %globaltimer from %clock64
-  std::uint64_t heap_bytes = 0;       // device malloc is not supported: reserved
+  DeviceHeap* heap = nullptr;         // for malloc in kernels, prepared; null: it returns 0
   std::span<const Texture> textures;  // texture objects: handle = index + 1; must outlive the launch
   std::function<void(std::string_view)> print;  // device printf; called in the order of execution
 };

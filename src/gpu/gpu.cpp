@@ -45,6 +45,7 @@ ModuleId Gpu::load_module(std::string name, std::string ptx) {
   for (std::size_t i = 0; i < slot.module->functions.size(); ++i) {
     const ptx::Function& f = slot.module->functions[i];
     if (f.is_entry) slot.entries.emplace(f.name, static_cast<std::uint32_t>(i));
+    slot.uses_heap |= std::ranges::any_of(f.code, [](const ptx::Inst& inst) { return inst.op == ptx::Op::heap_alloc; });
   }
   impl_->modules.push_back(std::move(slot));
   impl_->peak_bytes = std::max(impl_->peak_bytes, impl_->memory.used());
@@ -156,6 +157,11 @@ void Gpu::reset() {
   impl_->timeline.reset();
   impl_->modules.clear();
   impl_->textures.clear();
+  impl_->heap.reset();
+}
+
+bool Gpu::set_heap_bytes(std::uint64_t bytes) {
+  return impl_->heap.set_bytes(bytes);
 }
 
 // ---- results

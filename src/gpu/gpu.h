@@ -99,6 +99,8 @@ class Gpu {
   std::optional<double> event_time_ns(EventId event) const;    // nullopt: never recorded
   void wait_event(StreamId stream, EventId event);
   double now_ns() const;                                       // simulated host time
+  // Size of the heap that malloc in kernels uses (8 MiB); false once a kernel that uses it has run.
+  bool set_heap_bytes(std::uint64_t bytes);
   // Waits for everything, then drops modules, textures, streams and events. Allocations stay: release them. Results stay.
   void reset();
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "exec/heap.h"
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
 #include "gpu/timeline.h"
@@ -35,6 +36,7 @@ struct Gpu::Impl {
     std::shared_ptr<const ptx::Module> module;
     std::unique_ptr<exec::LoadedModule> loaded;
     std::map<std::string_view, std::uint32_t> entries;
+    bool uses_heap = false;
   };
 
   double copy_time(std::uint64_t bytes, CopyKind kind) const;
@@ -54,6 +56,7 @@ struct Gpu::Impl {
   device::Device device;
   Options options;
   exec::GlobalMemory memory;            // before modules: they hold places in it
+  exec::DeviceHeap heap{memory};
   std::unique_ptr<timing::Gpu> timing;  // null in functional mode
   std::vector<Slot> modules;
   std::vector<exec::Texture> textures;  // handle = index + 1; address 0 = free

@@ -143,6 +143,10 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.clock_hz = m.device.sm_clock_hz;
   p.textures = m.textures;
   p.print = m.options.print;
+  if (slot.uses_heap) {
+    m.heap.prepare();
+    p.heap = &m.heap;
+  }
 
   const Clock::time_point begin = Clock::now();
   const exec::Launch launch(p, m.memory);

@@ -9,11 +9,10 @@ namespace simtlab::ptx {
 
 // Why a function that is only declared can't be called.
 std::string_view hint_for_undefined(std::string_view name) {
-  static constexpr std::string_view runtime[] = {"malloc", "free", "vprintf", "__assertfail", "__assert_fail", "printf", "memcpy", "memset"};
+  static constexpr std::string_view runtime[] = {"vprintf", "__assertfail", "__assert_fail", "printf", "memcpy", "memset"};
   if (name.starts_with("__nv_")) return "link the device mathematics library (the front end does it when it compiles the program)";
   const bool known = std::find(std::begin(runtime), std::end(runtime), name) != std::end(runtime);
-  if (known || name.starts_with("cuda") || name.starts_with("__cuda")) return "device-side memory allocation, launches and other device run-time calls are not supported";
-  if (name == "__cxa_pure_virtual") return "abstract classes are not supported in device code: give the pure virtual function a body";
+  if (known || name.starts_with("cuda") || name.starts_with("__cuda")) return "launches from kernels and other device run-time calls are not supported";
   return "the function is in another file, and linking of device code (-rdc=true) is not supported: put it into the same file";
 }
 
@@ -210,7 +209,7 @@ void FunctionDecoder::bind_arguments(CallSite& site, const std::vector<Param>& f
   }
 }
 
-// vprintf and __assertfail are instructions of ours: their arguments are loaded from the .param variables in front.
+// vprintf, __assertfail, malloc and free are instructions of ours: their arguments are loaded from the .param variables in front.
 bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstOperand* returns, const AstOperand* params) {
   struct Builtin {
     std::string_view name;
@@ -220,6 +219,8 @@ bool FunctionDecoder::call_builtin(Inst& inst, std::string_view name, const AstO
   };
   static const Builtin builtins[] = {
       {"vprintf", Op::vprintf, {Type::b64, Type::b64}, Type::b32},
+      {"malloc", Op::heap_alloc, {Type::b64}, Type::b64},
+      {"free", Op::heap_free, {Type::b64}, Type::none},
       {"__assertfail", Op::assertfail, {Type::b64, Type::b64, Type::b32, Type::b64, Type::b64}, Type::none},
   };
   const Builtin* found = nullptr;

@@ -17,7 +17,7 @@ constexpr std::string_view op_names[] = {
     "cp.async", "cp.async.commit_group", "cp.async.wait_group", "membar", "fence", "tex", "tld4", "suld", "sust", "txq",
     "bra", "brx.idx", "call", "ret", "exit", "trap", "brkpt", "nanosleep", "bar", "bar.warp.sync", "barrier.cluster",
     "pmevent", "setmaxnreg", "griddepcontrol",
-    "vprintf", "__assertfail",
+    "vprintf", "__assertfail", "malloc", "free",
     "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset",
     "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
     "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4",

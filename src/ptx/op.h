@@ -26,6 +26,8 @@ enum class Op : std::uint16_t {
   pmevent, setmaxnreg, griddepcontrol,
   vprintf,    // call of vprintf, recognised at decode: src = {format address, argument buffer address}, dst = {result}
   assertfail, // call of __assertfail: src = {message, file, line, function, char size}
+  heap_alloc, // call of malloc: src = {bytes}, dst = {address}
+  heap_free,  // call of free: src = {address}
   // video (scalar SIMD) instructions
   vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr, vmad, vset,
   vadd2, vsub2, vavrg2, vabsdiff2, vmin2, vmax2, vset2, vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4, vset4,

@@ -97,7 +97,9 @@ SIMTLAB_CUDA_ALIAS(cudaThreadExit, cudaDeviceReset);
 // Limits: kept and told back. The stack and the printf buffer of the simulated device have no fixed size.
 SIMTLAB_CUDA_API CudaError cudaDeviceSetLimit(int limit, std::size_t value) {
   return call([&](Runtime& r) {
+    constexpr int malloc_heap_size = 2;
     if (limit < 0 || limit > 6) return error_unsupported_limit;
+    if (limit == malloc_heap_size && !r.gpu().set_heap_bytes(value)) return error_invalid_value;
     r.limits[limit] = value;
     return success;
   });

@@ -21,8 +21,6 @@ COMPILED = {
 }
 # Refused when the kernel is loaded or the function is called: exit code 4.
 RUN = {
-    "device_new": "call of 'malloc'",
-    "device_malloc": "call of 'malloc'",
     "bessel": "call of '__nv_j0'",
     "recursion": "recursion is not supported",
     "graph": "cudaStreamBeginCapture is not supported",

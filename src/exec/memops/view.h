@@ -47,6 +47,8 @@ bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes
 // Handlers that exist once.
 void handle_texture(WarpCtx& ctx, const XInst& x);
 void handle_print(WarpCtx& ctx, const XInst& x);
+void handle_heap_alloc(WarpCtx& ctx, const XInst& x);
+void handle_heap_free(WarpCtx& ctx, const XInst& x);
 void handle_assert(WarpCtx& ctx, const XInst& x);
 void handle_trap(WarpCtx& ctx, const XInst& x);
 void handle_nothing(WarpCtx& ctx, const XInst& x);

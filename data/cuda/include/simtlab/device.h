@@ -17,8 +17,7 @@ typedef unsigned long long cuuint64_t;
 #define CUDA_VERSION 12000
 
 extern "C" {
-// System calls of the device. The simulator executes vprintf and __assertfail; there is no heap on its device, so that a kernel
-// which calls malloc, free, new or delete compiles and is refused when it is loaded.
+// System calls of the device, which the simulator executes.
 __device__ int vprintf(const char*, const char*);
 __device__ void free(void*) __attribute__((nothrow));
 __device__ void* malloc(size_t) __attribute__((nothrow)) __attribute__((malloc));

@@ -1,0 +1,35 @@
+// The heap that malloc, free, new and delete of device code use: one allocation of the simulated memory, divided first
+// fit. It lives as long as the context: what one kernel allocates another one may free.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "exec/memory.h"
+
+namespace simtlab::exec {
+
+class DeviceHeap {
+ public:
+  explicit DeviceHeap(GlobalMemory& memory) : memory_(memory) {}
+  DeviceHeap(const DeviceHeap&) = delete;
+  DeviceHeap& operator=(const DeviceHeap&) = delete;
+
+  // cudaLimitMallocHeapSize; false once the heap exists.
+  bool set_bytes(std::uint64_t bytes);
+  // Before a launch whose kernel allocates. Throws Error(program_failed "device-heap") if the memory is not there.
+  void prepare();
+  // Addresses are multiples of 16, the lowest fit; 0 if there is none, or of no bytes.
+  std::uint64_t allocate(std::uint64_t bytes);
+  bool release(std::uint64_t address);  // false: no block begins there
+  void reset();                         // gives everything back
+
+ private:
+  GlobalMemory& memory_;
+  std::uint64_t bytes_ = 8 << 20;  // CUDA's default
+  std::optional<std::uint64_t> base_;
+  std::map<std::uint64_t, std::uint64_t> free_, used_;  // address -> bytes
+};
+
+}  // namespace simtlab::exec
