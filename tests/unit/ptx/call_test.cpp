@@ -140,8 +140,8 @@ TEST(Calls, RecursionIsRefusedWithItsCycle) {
 }
 
 TEST(Calls, UndefinedFunctionsAreListedByName) {
-  const auto f = failure(head + ".extern .func (.param .b32 r) __nv_sinf(.param .b32 x);\n.extern .func (.param .b64 r) malloc(.param .b64 n);\n.entry k() {\n"
-                         "{ .param .b32 a; .param .b32 b;\ncall (b), __nv_sinf, (a); }\n{ .param .b64 a; .param .b64 b;\ncall (b), malloc, (a); }\nret; }");
+  const auto f = failure(head + ".extern .func (.param .b32 r) __nv_sinf(.param .b32 x);\n.extern .func (.param .b64 r) cudaMalloc(.param .b64 n);\n.entry k() {\n"
+                         "{ .param .b32 a; .param .b32 b;\ncall (b), __nv_sinf, (a); }\n{ .param .b64 a; .param .b64 b;\ncall (b), cudaMalloc, (a); }\nret; }");
   EXPECT_EQ(f.code, ExitCode::unsupported);
   EXPECT_EQ(f.count, 2u);
   EXPECT_NE(f.message.find("__nv_sinf"), std::string::npos);

@@ -104,7 +104,6 @@ TEST(Directive, NumbersAreShownAsWritten) {
 TEST(Directive, UndefinedFunctionsAreExplained) {
   auto hint = [](const std::string& name) { return failure(head + ".extern .func " + name + "();\n.entry k() { call " + name + "; ret; }\n").hint; };
   EXPECT_NE(hint("helper").find("-rdc"), std::string::npos);
-  EXPECT_NE(hint("malloc").find("device-side memory allocation"), std::string::npos);
   EXPECT_NE(hint("cudaMalloc").find("run-time calls"), std::string::npos);
   EXPECT_NE(hint("__nv_sinf").find("mathematics"), std::string::npos);
 }
