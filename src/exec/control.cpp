@@ -188,8 +188,9 @@ std::uint32_t resolve_pointer(const Block::Impl& b, const Warp& w, const XInst& 
 
 [[noreturn]] void too_deep(const Block::Impl& b, const Warp& w, const XInst& x) {
   raise(b, *x.inst, Fault::Kind::stack_overflow, "stack-overflow",
-        fmt::format("call by warp {} of {} exceeds the depth of calls that the module declares", w.ctx.warp,
-                    kernel_name(b, *x.inst)));
+        fmt::format("call by warp {} of {} goes deeper than the {} calls there is room for", w.ctx.warp,
+                    kernel_name(b, *x.inst), b.launch->frames - 1),
+        "functions that call each other through pointers may nest only so deep (D-PTX-7)");
 }
 
 // Calls the target of the lowest of the lanes with all lanes that share it; the others wait in `pending`.

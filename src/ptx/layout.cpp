@@ -85,6 +85,7 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
     callees.erase(std::unique(callees.begin(), callees.end()), callees.end());
     graph.callees.push_back(std::move(callees));
   }
+  graph.back.resize(n);
   enum : std::uint8_t { fresh, open, done };
   std::vector<std::uint8_t> state(n, fresh);
   std::vector<std::uint32_t> path;
@@ -103,6 +104,12 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
       }
       const std::uint32_t callee = graph.callees[f][next[f]];
       if (state[callee] == open) {
+        const auto& direct = functions[f].callees;
+        if (!std::binary_search(direct.begin(), direct.end(), callee)) {
+          graph.back[f].push_back(callee);
+          graph.callees[f].erase(graph.callees[f].begin() + static_cast<std::ptrdiff_t>(next[f]));
+          continue;
+        }
         const AstFunction& where = scope.ast->functions[ast_of[callee]];
         scope.report(where.at, fmt::format("recursion is not supported: {}", cycle_text(functions, path, callee)), "rewrite it as a loop with an explicit stack");
         graph.callees[f].erase(graph.callees[f].begin() + static_cast<std::ptrdiff_t>(next[f]));
@@ -222,6 +229,31 @@ std::uint32_t register_limit(const Function& fn) {
   return std::min(limit, static_cast<std::uint32_t>(file / threads / 8 * 8));
 }
 
+// Calls through pointers that lead back: room for some turns of the longest such cycle. A warp that goes deeper is stopped
+// with a stack overflow when it does.
+void add_room_for_cycles(std::vector<VirtualFunction>& functions, const CallGraph& graph) {
+  constexpr std::uint64_t most_rows = 512, fewest_turns = 4, most_turns = 24;
+  std::uint32_t rows = 0, preds = 0, frame = 0, depth = 0;
+  for (const auto& back : graph.back) {
+    for (const std::uint32_t c : back) {
+      const Function& f = functions[c].fn;
+      rows = std::max(rows, f.total_reg_rows);
+      preds = std::max(preds, f.total_preds);
+      frame = std::max(frame, f.total_frame_bytes);
+      depth = std::max(depth, f.max_call_depth + 1);
+    }
+  }
+  if (depth == 0) return;
+  const auto turns = static_cast<std::uint32_t>(std::clamp(most_rows / std::max(rows, 1u), fewest_turns, most_turns));
+  for (VirtualFunction& v : functions) {
+    if (!v.fn.is_entry || v.fn.max_call_depth == 0) continue;
+    v.fn.total_reg_rows += turns * rows;
+    v.fn.total_preds += turns * preds;
+    v.fn.total_frame_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(v.fn.total_frame_bytes + std::uint64_t{turns} * frame, Limits::local_bytes));
+    v.fn.max_call_depth += turns * depth;
+  }
+}
+
 }  // namespace
 
 void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations,
@@ -258,6 +290,7 @@ void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& fun
     fn.unlimited_registers = values[i] + register_overhead;
     fn.registers = fn.is_entry ? std::min(fn.unlimited_registers, register_limit(fn)) : fn.unlimited_registers;
   }
+  add_room_for_cycles(functions, graph);
 }
 
 }  // namespace simtlab::ptx

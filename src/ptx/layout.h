@@ -10,14 +10,16 @@
 namespace simtlab::ptx {
 
 struct CallGraph {
-  std::vector<std::vector<std::uint32_t>> callees;   // by function, indirect candidates included; empty lists where recursion was found
+  std::vector<std::vector<std::uint32_t>> callees;   // by function, indirect candidates included, without those of `back`
+  std::vector<std::vector<std::uint32_t>> back;      // by function: candidates of its calls through pointers that may lead to it again
   std::vector<std::uint32_t> bottom_up;              // callees before callers
 };
 
 // Bytes and relocations of initialised variables.
 void fill_initialisers(ModuleScope& scope, const std::vector<const AstVariable*>& origin, std::vector<VirtualFunction>& functions);
 
-// Finds the candidates of indirect calls and reports recursion as unsupported, with the cycle.
+// Finds the candidates of indirect calls and reports recursion as unsupported, with the cycle. A cycle that a call through a
+// pointer closes may never be run through (an object that holds objects of its own kind's interface): it gets room for some turns.
 CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& functions, const std::vector<std::uint32_t>& ast_of);
 
 // Offsets of shared variables. A variable has one offset in all kernels, because functions that several kernels call have one
@@ -29,7 +31,7 @@ CallGraph build_call_graph(ModuleScope& scope, std::vector<VirtualFunction>& fun
 void lay_out_shared(ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<const AstVariable*>& origin);
 
 // Totals along the deepest call chain, and the register estimate: a kernel needs what is live in it, or at a call what is
-// live across the call plus what the callee needs; never more than .maxnreg and .minnctapersm allow (no spill code is added).
+// live across the call plus what the callee needs (one turn of a cycle through pointers); never more than .maxnreg and .minnctapersm allow (no spill code is added).
 void total_resources(const ModuleScope& scope, std::vector<VirtualFunction>& functions, const CallGraph& graph, const std::vector<Allocation>& allocations,
                      const std::vector<std::uint32_t>& ast_of);
 

@@ -139,6 +139,25 @@ TEST(Calls, RecursionIsRefusedWithItsCycle) {
   EXPECT_NE(self.message.find("a -> a"), std::string::npos) << self.message;
 }
 
+TEST(Calls, ACycleThroughPointersHasRoomForSomeTurns) {
+  const std::string text = head + R"(
+.visible .func (.param .b32 r) leaf(.param .b64 n);
+.visible .func (.param .b32 r) node(.param .b64 n);
+.global .u64 table[2] = {leaf, node};
+.visible .func (.param .b32 r) leaf(.param .b64 n) { .reg .b32 %r; mov.u32 %r, 1; st.param.b32 [r], %r; ret; }
+.visible .func (.param .b32 r) node(.param .b64 n) {
+  .reg .b32 %r; .reg .b64 %d;
+  ld.param.b64 %d, [n];
+  { .param .b64 a; .param .b32 v; st.param.b64 [a], %d;
+    proto: .callprototype (.param .b32 _) _ (.param .b64 _);
+    call (v), %d, (a), proto; ld.param.b32 %r, [v]; }
+  st.param.b32 [r], %r; ret; }
+.entry k() { .reg .b64 %d; mov.u64 %d, 0; { .param .b64 a; .param .b32 v; st.param.b64 [a], %d; call (v), node, (a); } ret; })";
+  const auto m = load(text);
+  EXPECT_GE(m->find_function("k")->max_call_depth, 5u);
+  EXPECT_LE(m->find_function("k")->max_call_depth, 60u);
+}
+
 TEST(Calls, UndefinedFunctionsAreListedByName) {
   const auto f = failure(head + ".extern .func (.param .b32 r) __nv_sinf(.param .b32 x);\n.extern .func (.param .b64 r) cudaMalloc(.param .b64 n);\n.entry k() {\n"
                          "{ .param .b32 a; .param .b32 b;\ncall (b), __nv_sinf, (a); }\n{ .param .b64 a; .param .b64 b;\ncall (b), cudaMalloc, (a); }\nret; }");
