@@ -5,31 +5,32 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/shown.h"
+
 namespace simtlab {
 namespace {
 
+// Names in messages are cut where they are put in (base/shown.h). This is the last line of defence: whatever
+// text came from a file or the command line, a terminal gets neither control characters nor megabytes.
+constexpr std::size_t max_message_line = 2000;
+
+std::string place(const SourcePos& pos) {
+  if (pos.file.empty()) return {};
+  std::string where = shown(pos.file, max_message_line);
+  if (pos.line != 0) where += fmt::format(":{}", pos.line);
+  if (pos.line != 0 && pos.column != 0) where += fmt::format(":{}", pos.column);
+  return where + ": ";
+}
+
 std::string headline(const Diagnostic& d) {
-  std::string where;
-  if (!d.pos.file.empty()) {
-    where = d.pos.file;
-    if (d.pos.line != 0) where += fmt::format(":{}", d.pos.line);
-    if (d.pos.line != 0 && d.pos.column != 0) where += fmt::format(":{}", d.pos.column);
-    where += ": ";
-  }
-  return where + d.message;
+  return place(d.pos) + shown_lines(d.message, max_message_line);
 }
 
 std::string format_one(const Diagnostic& d, const std::string& id) {
   // Offending lines can be huge or binary: show a printable window around the column.
   constexpr std::size_t window = 120;
-  std::string out;
-  if (!d.pos.file.empty()) {
-    out = d.pos.file;
-    if (d.pos.line != 0) out += fmt::format(":{}", d.pos.line);
-    if (d.pos.line != 0 && d.pos.column != 0) out += fmt::format(":{}", d.pos.column);
-    out += ": ";
-  }
-  out += fmt::format("error: {} [{}]\n", d.message, id);
+  std::string out =
+      fmt::format("{}error: {} [{}]\n", place(d.pos), shown_lines(d.message, max_message_line), id);
   if (!d.text.empty()) {
     const std::size_t column = d.pos.column == 0 ? 0 : d.pos.column - 1;
     const std::size_t from = column > window / 2 ? column - window / 2 : 0;
@@ -41,7 +42,7 @@ std::string format_one(const Diagnostic& d, const std::string& id) {
     out += "  " + shown + "\n";
     if (d.pos.column != 0 && column - from <= shown.size()) out += "  " + std::string(column - from, ' ') + "^\n";
   }
-  if (!d.hint.empty()) out += "  hint: " + d.hint + "\n";
+  if (!d.hint.empty()) out += "  hint: " + shown_lines(d.hint, max_message_line) + "\n";
   return out;
 }
 

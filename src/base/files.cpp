@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -75,6 +79,35 @@ std::string reason(int code) {
               fmt::format("cannot write {}: {}", path.string(), reason(code)), std::move(hint));
 }
 
+// The pipe of `<(command)` or of standard input has no name: its writer is there, or was.
+bool is_named_pipe(int fd, const struct stat& status) {
+  constexpr decltype(statfs::f_type) pipe_file_system = 0x50495045;
+  struct statfs file_system {};
+  return S_ISFIFO(status.st_mode) && ::fstatfs(fd, &file_system) == 0 &&
+         file_system.f_type != pipe_file_system;
+}
+
+// Until somebody has opened the named pipe for writing; returns the bytes of `piece` that were read meanwhile.
+// `fd` does not block.
+std::size_t await_writer(int fd, std::vector<char>& piece, const fs::path& path, std::string_view what) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds patience{10};
+  const Clock::time_point begin = Clock::now();
+  for (;;) {
+    // A writer that is silent makes EAGAIN, none an empty read; poll() tells when one came and went.
+    const ssize_t n = ::read(fd, piece.data(), piece.size());
+    if (n > 0) return static_cast<std::size_t>(n);
+    if (n < 0 && errno == EAGAIN) return 0;
+    if (n < 0 && errno != EINTR) cannot_read(path, what, errno);
+    pollfd state{fd, POLLIN, 0};
+    if (::poll(&state, 1, 50) > 0 && (state.revents & POLLIN) == 0) return 0;
+    if (Clock::now() - begin > patience)
+      throw Error(ExitCode::bad_input, "file-read",
+                  fmt::format("nobody writes into the pipe {} ({})", path.string(), what),
+                  fmt::format("waited {} s; start the writer first", patience.count()));
+  }
+}
+
 // 0 or errno.
 int write_all(int fd, std::string_view content) {
   while (!content.empty()) {
@@ -107,26 +140,41 @@ std::pair<int, std::string> open_temporary(const fs::path& target, mode_t mode) 
 }  // namespace
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes, std::string_view what) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string content;
+  std::error_code ignored;
+  if (const std::uint64_t size = fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0;
+      !ignored && size <= max_bytes)
+    content.reserve(static_cast<std::size_t>(size));
+  read_pieces(path, max_bytes, what, [&](std::string_view piece) { content += piece; });
+  return content;
+}
+
+void read_pieces(const fs::path& path, std::uint64_t max_bytes, std::string_view what,
+                 const std::function<void(std::string_view)>& take) {
+  // Not blocking: the open of a named pipe would wait for a writer for ever.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) cannot_read(path, what, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) cannot_read(path, what, errno);
   if (S_ISDIR(status.st_mode)) cannot_read(path, what, EISDIR);
-  const bool regular = S_ISREG(status.st_mode);
-  if (regular && static_cast<std::uint64_t>(status.st_size) > max_bytes) too_large(path, what, max_bytes);
+  if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > max_bytes)
+    too_large(path, what, max_bytes);
 
-  constexpr std::size_t chunk = 64 * 1024;
-  std::string content;
-  if (regular) content.reserve(static_cast<std::size_t>(status.st_size) + 1);
+  std::vector<char> piece(std::size_t{256} * 1024);
+  std::uint64_t total = 0;
+  const auto add = [&](std::size_t n) {
+    total += n;
+    if (total > max_bytes) too_large(path, what, max_bytes);
+    if (n > 0) take({piece.data(), n});
+  };
+  if (is_named_pipe(file.get(), status)) add(await_writer(file.get(), piece, path, what));
+  if (::fcntl(file.get(), F_SETFL, O_RDONLY) != 0) cannot_read(path, what, errno);
   for (;;) {
-    const std::size_t have = content.size();
-    const std::size_t room = std::max<std::size_t>(chunk, content.capacity() - have);
-    content.resize(have + room);
-    const ssize_t n = ::read(file.get(), content.data() + have, room);
-    if (n < 0 && errno != EINTR) cannot_read(path, what, errno);
-    content.resize(have + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    if (content.size() > max_bytes) too_large(path, what, max_bytes);
-    if (n == 0) return content;
+    const ssize_t n = ::read(file.get(), piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) cannot_read(path, what, errno);
+    if (n == 0) return;
+    add(static_cast<std::size_t>(n));
   }
 }
 

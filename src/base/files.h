@@ -3,16 +3,21 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace simtlab {
 
 // The whole file as bytes. `what` names it in messages ("device file"). Reads pipes and devices too, never
-// more than max_bytes. Throws Error(bad_input): "file-missing", "file-directory", "file-permission",
-// "file-too-large", "file-read".
+// more than max_bytes; a named pipe that nobody opens for writing within 10 s is an error. Throws
+// Error(bad_input): "file-missing", "file-directory", "file-permission", "file-too-large", "file-read".
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes,
                       std::string_view what = "file");
+
+// The same piece by piece, for what need not be in memory as a whole. `take` may throw.
+void read_pieces(const std::filesystem::path& path, std::uint64_t max_bytes, std::string_view what,
+                 const std::function<void(std::string_view)>& take);
 
 // Replaces the file in one step (temporary file in the same directory, then rename): readers see the old or
 // the new content, never half. Follows symbolic links and keeps the permissions of a file that exists; writes

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/shown.h"
 
 namespace simtlab {
 namespace {
@@ -80,14 +81,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Input as it may be shown in a message: short and printable.
-std::string shown(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 40)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  return text.size() > 40 ? out + "..." : out;
+// Input in a message.
+std::string brief(std::string_view text) {
+  return shown(text, 40);
 }
 
 [[noreturn]] void fail(std::string message, std::string hint) {
@@ -106,12 +102,12 @@ double factor_of(std::string_view suffix, double number, std::string_view text, 
     if (s.suffix == suffix) return s.factor;
   if (suffix.empty()) {
     if (number == 0) return 1;
-    fail(fmt::format("'{}' has no unit", shown(text)), form_of(unit));
+    fail(fmt::format("'{}' has no unit", brief(text)), form_of(unit));
   }
   if (suffix.starts_with("KB"))
-    fail(fmt::format("'{}' is ambiguous", shown(text)), "write KiB for 1024 bytes or kB for 1000 bytes");
-  if (unit.name.empty()) fail(fmt::format("'{}' is not a plain number", shown(text)), form_of(unit));
-  fail(fmt::format("'{}' has the wrong unit '{}'", shown(text), shown(suffix)), form_of(unit));
+    fail(fmt::format("'{}' is ambiguous", brief(text)), "write KiB for 1024 bytes or kB for 1000 bytes");
+  if (unit.name.empty()) fail(fmt::format("'{}' is not a plain number", brief(text)), form_of(unit));
+  fail(fmt::format("'{}' has the wrong unit '{}'", brief(text), brief(suffix)), form_of(unit));
 }
 
 }  // namespace
@@ -124,18 +120,18 @@ double parse_quantity(std::string_view text, Unit unit) {
   const UnitInfo unit_info = info(unit);
   const std::string_view body = trimmed(text);
   if (body.empty()) fail("empty value", form_of(unit_info));
-  if (body.front() == '-') fail(fmt::format("'{}' is negative", shown(text)), form_of(unit_info));
+  if (body.front() == '-') fail(fmt::format("'{}' is negative", brief(text)), form_of(unit_info));
   double number = 0;
   // from_chars also reads "inf" and "nan", which are no quantities.
   const bool digit = (body.front() >= '0' && body.front() <= '9') || body.front() == '.';
   const auto [end, code] = std::from_chars(body.data(), body.data() + body.size(), number);
   if (!digit || code == std::errc::invalid_argument)
-    fail(fmt::format("'{}' does not start with a number", shown(text)), form_of(unit_info));
+    fail(fmt::format("'{}' does not start with a number", brief(text)), form_of(unit_info));
   if (code == std::errc::result_out_of_range)
-    fail(fmt::format("'{}' is out of range", shown(text)), form_of(unit_info));
+    fail(fmt::format("'{}' is out of range", brief(text)), form_of(unit_info));
   const std::string_view suffix = trimmed(body.substr(static_cast<std::size_t>(end - body.data())));
   const double value = number * factor_of(suffix, number, text, unit_info);
-  if (!std::isfinite(value)) fail(fmt::format("'{}' is out of range", shown(text)), form_of(unit_info));
+  if (!std::isfinite(value)) fail(fmt::format("'{}' is out of range", brief(text)), form_of(unit_info));
   return value;
 }
 
@@ -151,11 +147,11 @@ std::uint64_t parse_whole_quantity(std::string_view text, Unit unit) {
   }
   const double value = parse_quantity(text, unit);
   if (value != std::floor(value))
-    fail(fmt::format("'{}' is not a whole number{}{}", shown(text), unit_info.name.empty() ? "" : " of ",
+    fail(fmt::format("'{}' is not a whole number{}{}", brief(text), unit_info.name.empty() ? "" : " of ",
                      unit_info.name),
          form_of(unit_info));
   if (value >= 18446744073709551616.0)
-    fail(fmt::format("'{}' is out of range", shown(text)), form_of(unit_info));
+    fail(fmt::format("'{}' is out of range", brief(text)), form_of(unit_info));
   return static_cast<std::uint64_t>(value);
 }
 

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -63,6 +66,39 @@ TEST_F(Files, a_file_larger_than_the_limit_is_refused_by_size_and_by_content) {
   EXPECT_EQ(error_id([&] { read_file(directory_ / "x", 4, "device file"); }, &message), "file-too-large");
   EXPECT_THAT(message, HasSubstr("device file"));
   EXPECT_EQ(error_id([&] { read_file("/dev/zero", 1 << 20); }), "file-too-large");
+}
+
+TEST_F(Files, a_named_pipe_is_read_once_somebody_writes) {
+  const fs::path pipe = directory_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const int fd = ::open(pipe.c_str(), O_WRONLY);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // silent, but there
+    EXPECT_EQ(::write(fd, "text", 4), 4);
+    ::close(fd);
+  });
+  EXPECT_EQ(read_file(pipe, 100), "text");
+  writer.join();
+}
+
+TEST_F(Files, a_named_pipe_without_a_writer_is_an_error_and_no_hang) {
+  const fs::path pipe = directory_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string message;
+  EXPECT_EQ(error_id([&] { read_file(pipe, 100, "PTX file"); }, &message), "file-read");
+  EXPECT_THAT(message, HasSubstr("nobody writes into the pipe"));
+}
+
+TEST_F(Files, a_pipe_without_a_name_is_read_though_its_writer_is_gone) {
+  for (const std::string content : {"", "text"}) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::write(ends[1], content.data(), content.size()), static_cast<ssize_t>(content.size()));
+    ::close(ends[1]);
+    EXPECT_EQ(read_file("/dev/fd/" + std::to_string(ends[0]), 100), content);
+    ::close(ends[0]);
+  }
 }
 
 TEST_F(Files, missing_file_directory_and_permission_have_their_own_messages) {
