@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "device/consistency.h"
 #include "device/document.h"
 #include "device/parameters.h"
@@ -53,7 +54,7 @@ fs::path find_in_catalogue(const std::string& name) {
   const std::string near = nearest_name(lower(name.substr(0, 60)), known);
   std::string all;
   for (const std::string& device : known) all += fmt::format("{}{}", all.empty() ? "" : ", ", device);
-  throw Error(ExitCode::bad_input, "device-unknown", fmt::format("unknown GPU '{}'", name.substr(0, 60)),
+  throw Error(ExitCode::bad_input, "device-unknown", fmt::format("unknown GPU '{}'", shown(name, 60)),
               near.empty() ? fmt::format("known: {}; or give the path of a .toml file", all)
                            : fmt::format("did you mean '{}'? known: {}", near, all));
 }
@@ -70,7 +71,7 @@ std::vector<Document> read_chain(fs::path path) {
       const Document& last = chain.back();
       throw Error(ExitCode::bad_input, "device-inherits",
                   last.diagnostic(last.inherits_pos,
-                                  cyclic ? fmt::format("'{}' inherits from itself", last.inherits)
+                                  cyclic ? fmt::format("'{}' inherits from itself", shown(last.inherits))
                                          : fmt::format("more than {} levels of inheritance", max_inheritance),
                                   "let one of the files state its values itself"));
     }
@@ -87,23 +88,16 @@ std::vector<Document> read_chain(fs::path path) {
     } else if (path = find_in_catalogue(document.inherits); path.empty()) {
       throw Error(
           ExitCode::bad_input, "device-inherits",
-          document.diagnostic(document.inherits_pos, fmt::format("unknown device '{}'", document.inherits),
+          document.diagnostic(document.inherits_pos, fmt::format("unknown device '{}'", shown(document.inherits)),
                               "name a device of 'simtlab list gpus' or a file beside this one"));
     }
   }
 }
 
-std::string unknown_key_hint(const std::string& key) {
-  std::vector<std::string> keys;
-  for (const Parameter& p : parameters()) keys.push_back(p.key);
-  const std::string near = nearest_name(key.substr(0, 60), keys);
-  return near.empty() ? "'simtlab config show' lists the keys" : fmt::format("did you mean '{}'?", near);
-}
-
 // Collects what is wrong with the values of all layers, then throws it in one go.
 class Assembly {
  public:
-  Assembly() : origins_(parameters().size()) {
+  Assembly() : origins_(parameters().size()), places_(parameters().size()) {
     for (std::size_t i = 0; i < parameters().size(); ++i) {
       const Parameter& p = parameters()[i];
       if (p.default_value.empty()) continue;
@@ -112,25 +106,29 @@ class Assembly {
     }
   }
 
+  // Documents and settings come from the root of the inheritance to the command line.
   void add(const Document& document) {
+    ++layer_;
     for (const Node& node : document.nodes) {
       const std::string where = fmt::format("{}:{}", document.file, node.pos.line);
-      const auto diagnostic = [&](std::string message, std::string hint) {
-        return document.diagnostic(node.pos, std::move(message), std::move(hint));
-      };
-      set(node.key, node.value, Origin{"device", where, node.source, node.estimated}, diagnostic);
+      const Diagnostic here = document.diagnostic(node.pos, {});
+      if (!node.is_empty_table) {
+        set(node.key, node.value, Origin{"device", where, node.source, node.estimated}, here);
+      } else if (const std::string wrong = wrong_with_empty_table(node.key); !wrong.empty()) {
+        keep("config-unknown-key", complete(here, wrong, unknown_key_hint(node.key)));
+      }
     }
     file_bandwidth_ = device_.dram.bandwidth;
   }
 
   void add(const Setting& setting) {
-    const auto diagnostic = [&](std::string message, std::string hint) {
-      Diagnostic d;
-      d.message = fmt::format("{}: {}", setting.origin.where, message);
-      d.hint = std::move(hint);
-      return d;
-    };
-    set(setting.key, setting.value, setting.origin, diagnostic);
+    if (setting.origin.layer != setting_layer_) ++layer_;
+    setting_layer_ = setting.origin.layer;
+    Diagnostic here;
+    here.pos = setting.pos;
+    here.text = setting.line;
+    if (here.pos.file.empty()) here.pos.file = setting.origin.where;
+    set(setting.key, setting.value, setting.origin, here);
   }
 
   // `file` is the device file, named where a value is missing.
@@ -156,18 +154,29 @@ class Assembly {
   }
 
  private:
-  template <class MakeDiagnostic>
-  void set(const std::string& key, const std::string& value, Origin origin,
-           const MakeDiagnostic& diagnostic) {
+  // Where a value was set, for what turns out to be wrong with it later.
+  struct Place {
+    unsigned layer = 0;  // 0: a default; the higher, the nearer to the user
+    Diagnostic here;     // position and line, without a message
+  };
+
+  static Diagnostic complete(Diagnostic here, std::string message, std::string hint) {
+    here.message = std::move(message);
+    here.hint = std::move(hint);
+    return here;
+  }
+
+  void set(const std::string& key, const std::string& value, Origin origin, const Diagnostic& here) {
     const Parameter* parameter = find_parameter(key);
     if (parameter == nullptr)
-      return keep("config-unknown-key",
-                  diagnostic(fmt::format("unknown key '{}'", key.substr(0, 60)), unknown_key_hint(key)));
+      return keep("config-unknown-key", complete(here, fmt::format("unknown key '{}'", shown(key, 60)),
+                                                 unknown_key_hint(key)));
     try {
       store(*parameter, value, device_);
       origins_[index_of(key)] = std::move(origin);
+      places_[index_of(key)] = {layer_, here};
     } catch (const Error& e) {
-      keep(e.id(), diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
+      keep(e.id(), complete(here, e.diagnostics().front().message, e.diagnostics().front().hint));
     }
   }
 
@@ -186,16 +195,19 @@ class Assembly {
     return origins_[i] && origins_[i]->layer != "device" && origins_[i]->layer != "default";
   }
 
-  // Of the parameters involved the one to point at is what the user changed, else the first.
+  // Of the parameters involved the one to point at is what the layer nearest to the user set, of several the
+  // first.
   void complain_about(const Contradiction& c, const std::string& file) {
     std::size_t blamed = index_of(c.keys.front());
-    for (auto key = c.keys.rbegin(); key != c.keys.rend(); ++key)
-      if (is_overridden(index_of(*key))) blamed = index_of(*key);
-    const Origin& origin = *origins_[blamed];
-    const std::size_t first = index_of(c.keys.front());
-    complain("device-value", origin.where.empty() ? file : origin.where,
-             fmt::format("{} = {}: {}", c.keys.front(), show(parameters()[first], device_), c.message),
-             c.hint);
+    const std::size_t first = blamed;
+    for (const std::string& key : c.keys)
+      if (places_[index_of(key)].layer > places_[blamed].layer) blamed = index_of(key);
+    Diagnostic here = places_[blamed].here;
+    if (here.pos.file.empty()) here.pos.file = file;
+    keep("device-value",
+         complete(std::move(here),
+                  fmt::format("{} = {}: {}", c.keys.front(), show(parameters()[first], device_), c.message),
+                  c.hint));
   }
 
   // A measured bandwidth belongs to the peak of its file. Who changes the peak means the measured one, too.
@@ -206,12 +218,13 @@ class Assembly {
     origins_[measured]->layer = origins_[peak]->layer;
     origins_[measured]->where = origins_[peak]->where;
     origins_[measured]->source = "in proportion to dram.bandwidth";
+    places_[measured] = places_[peak];
   }
 
   void complain(std::string id, const std::string& where, std::string message, std::string hint) {
     Diagnostic d;
     d.message = std::move(message);
-    d.pos.file = where;  // already "file:line"
+    d.pos.file = where;
     d.hint = std::move(hint);
     keep(std::move(id), std::move(d));
   }
@@ -229,6 +242,9 @@ class Assembly {
   Device device_;
   double file_bandwidth_ = 0;                   // dram.bandwidth of the device file
   std::vector<std::optional<Origin>> origins_;  // by index of the parameter
+  std::vector<Place> places_;                   // the same
+  unsigned layer_ = 0;
+  std::string setting_layer_;
   std::string id_;
   std::vector<Diagnostic> diagnostics_;
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "device/device.h"
 
 namespace simtlab::device {
@@ -36,6 +37,8 @@ struct LoadedDevice {
 struct Setting {
   std::string key, value;
   Origin origin;
+  SourcePos pos = {};      // of a configuration file's: its place and that line, for messages
+  std::string line = {};
 };
 
 // Directory of the data files: $SIMTLAB_DATA, else beside the executable (../share/simtlab/data, then the source tree).

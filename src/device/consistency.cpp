@@ -20,6 +20,7 @@ class Checker {
     check_cache("constant", d_.constant, 1);
     check_cache("l2", d_.l2, d_.l2_slices);
     check_memory();
+    check_cost();
     return std::move(found_);
   }
 
@@ -40,6 +41,9 @@ class Checker {
     require(sm.max_warps % sm.schedulers == 0, {"sm.schedulers", "sm.max_warps"},
             fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.schedulers),
             "sm.max_warps must be a multiple of it");
+    require(sm.max_warps / sm.schedulers <= max_scheduler_warps, {"sm.schedulers", "sm.max_warps"},
+            fmt::format("a scheduler has more than {} of the {} warps", max_scheduler_warps, sm.max_warps),
+            "raise it or lower sm.max_warps");
     require(sm.registers % sm.warp_allocation_granularity == 0,
             {"sm.warp_allocation_granularity", "sm.registers"},
             fmt::format("{} registers cannot be divided into {} parts", sm.registers,
@@ -75,8 +79,9 @@ class Checker {
             {key + ".sector_bytes", key + ".line_bytes"}, "more than 32 sectors in a line",
             "use larger sectors");
     const std::uint64_t set_bytes = std::uint64_t{c.line_bytes} * c.ways * parts;
-    require(c.bytes >= set_bytes && c.bytes % set_bytes == 0,
-            {key + ".bytes", key + ".ways", key + ".line_bytes", "l2.slices"},
+    std::vector<std::string> keys = {key + ".bytes", key + ".ways", key + ".line_bytes"};
+    if (key == "l2") keys.emplace_back("l2.slices");
+    require(c.bytes >= set_bytes && c.bytes % set_bytes == 0, std::move(keys),
             fmt::format("{} bytes are no whole number of sets ({} x {} bytes x {} ways)", c.bytes, parts,
                         c.line_bytes, c.ways),
             fmt::format("bytes must be a multiple of {}", set_bytes));
@@ -102,6 +107,31 @@ class Checker {
             {"l2.sector_bytes", "l1.sector_bytes", "l1.line_bytes"},
             "does not divide a line and a sector of L1", "an L1 miss asks L2 for whole sectors");
   }
+
+  // The simulator keeps a tag and a state for every line, and every outstanding miss: values that are allowed
+  // one by one may together ask for more memory than a host has.
+  void check_cost() {
+    const std::uint64_t l1_bytes = std::max(d_.l1.bytes, d_.l1_unified_bytes);
+    const std::uint64_t of_sms =
+        d_.sm.count * (l1_bytes / d_.l1.line_bytes + d_.constant.bytes / d_.constant.line_bytes);
+    const std::uint64_t of_l2 = d_.l2.bytes / d_.l2.line_bytes;
+    require(of_sms + of_l2 <= max_cache_lines,
+            {"sm.count", "l1.bytes", "l1.unified_bytes", "l1.line_bytes", "constant.bytes",
+             "constant.line_bytes", "l2.bytes", "l2.line_bytes"},
+            fmt::format("the caches have {} lines ({} in L1 and constant caches of {} SMs, {} in L2)",
+                        of_sms + of_l2, of_sms, d_.sm.count, of_l2),
+            fmt::format("at most {} together: lower sm.count, l1.bytes, constant.bytes or l2.bytes",
+                        max_cache_lines));
+    const std::uint64_t misses =
+        std::uint64_t{d_.sm.count} * d_.l1.mshr_entries + std::uint64_t{d_.l2_slices} * d_.l2.mshr_entries;
+    require(misses <= max_outstanding, {"l1.mshr_entries", "l2.mshr_entries", "sm.count", "l2.slices"},
+            fmt::format("{} lines may be outstanding in all L1 and L2 caches", misses),
+            fmt::format("at most {}: lower l1.mshr_entries or l2.mshr_entries", max_outstanding));
+  }
+
+  static constexpr std::uint64_t max_cache_lines = std::uint64_t{32} << 20;
+  static constexpr std::uint64_t max_outstanding = std::uint64_t{8} << 20;
+  static constexpr std::uint32_t max_scheduler_warps = 64;  // timing keeps them in one word
 
   const Device& d_;
   std::vector<Contradiction> found_;

@@ -109,6 +109,9 @@ class Reader {
     if (form_ == Form::annotated && table->contains("value")) return read_annotated(key, *table);
     if (static_cast<std::size_t>(std::count(key.begin(), key.end(), '.')) >= max_depth)
       return complain(node, fmt::format("{}: nested too deeply", key), "keys look like sm.count");
+    if (table->empty())
+      document_.nodes.push_back(
+          {key, {}, {}, false, position(document_.file, table->source()), false, true});
     for (const auto& [name, child] : *table)
       read_node(fmt::format("{}.{}", key, std::string_view(name.str())), child);
   }
@@ -154,7 +157,8 @@ class Reader {
       return complain(value, fmt::format("{}: {} is no value", key, type_name(value)),
                       "a value is a number, a text such as \"1.41 GHz\", true or false");
     const SourcePos pos = position(document_.file, (value.source().begin.line != 0 ? value : where).source());
-    document_.nodes.push_back({key, std::move(*text), std::move(source), estimated, pos});
+    document_.nodes.push_back(
+        {key, std::move(*text), std::move(source), estimated, pos, value.is_string(), false});
   }
 
   // source = "guide: table 3" with sources.guide = "CUDA guide" becomes "CUDA guide: table 3".

@@ -24,6 +24,8 @@ struct Node {
   std::string source;  // the source or the reason of the estimate; empty in plain files
   bool estimated = false;
   SourcePos pos;
+  bool is_text = false;         // written in quotes
+  bool is_empty_table = false;  // [sm.count] with nothing in it: no value, but the name may be wrong
 };
 
 struct Document {

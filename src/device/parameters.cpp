@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "base/shown.h"
 
 namespace simtlab::device {
 namespace {
@@ -16,7 +18,8 @@ namespace {
 constexpr double giga = 1e9;
 constexpr double tera = 1e12;
 constexpr double max_latency = 1e6;  // cycles; no hardware operation comes near
-constexpr std::uint32_t max_line_bytes = 4096;
+constexpr double mebi = 1024.0 * 1024.0;
+constexpr std::uint32_t max_line_bytes = 128;  // the models work on 128-byte lines and 32-byte sectors
 
 template <class Member>
 Parameter row(std::string key, Unit unit, double minimum, double maximum, Member member, std::string doc) {
@@ -26,24 +29,26 @@ Parameter row(std::string key, Unit unit, double minimum, double maximum, Member
 
 // Rows of one cache. `what` names it in the sentences.
 void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::string& what,
-               const std::string& scope, CacheParams Device::*cache) {
+               const std::string& scope, double max_bytes, CacheParams Device::*cache) {
   const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member,
                        std::string doc) {
     rows.push_back(row(
         key + "." + name, unit, minimum, maximum, [cache, member](Device& d) { return &(d.*cache.*member); },
         std::move(doc)));
   };
-  add("bytes", Unit::bytes, 0, tera, &CacheParams::bytes, fmt::format("Capacity of {}, {}", what, scope));
-  add("line_bytes", Unit::bytes, 16, max_line_bytes, &CacheParams::line_bytes,
+  add("bytes", Unit::bytes, 0, max_bytes, &CacheParams::bytes, fmt::format("Capacity of {}, {}", what, scope));
+  add("line_bytes", Unit::bytes, 32, max_line_bytes, &CacheParams::line_bytes,
       fmt::format("Line of {}", what));
-  add("sector_bytes", Unit::bytes, 16, max_line_bytes, &CacheParams::sector_bytes,
+  rows.back().power_of_two = true;
+  add("sector_bytes", Unit::bytes, 32, max_line_bytes, &CacheParams::sector_bytes,
       fmt::format("Sector of {}: what a miss fetches; equal to the line where it has no sectors", what));
+  rows.back().power_of_two = true;
   add("ways", Unit::none, 1, 65536, &CacheParams::ways, fmt::format("Associativity of {}", what));
   add("latency", Unit::cycles, 1, max_latency, &CacheParams::latency,
       fmt::format("Load to use on a hit in {}, in SM cycles", what));
   add("bytes_per_cycle", Unit::bytes_per_cycle, 1, 1e6, &CacheParams::bytes_per_cycle,
       fmt::format("Peak bandwidth of {}, {}, per SM cycle", what, scope));
-  add("mshr_entries", Unit::none, 1, 1e6, &CacheParams::mshr_entries,
+  add("mshr_entries", Unit::none, 1, 65536, &CacheParams::mshr_entries,
       fmt::format("Lines that may be outstanding in {}{}", what, key == "l2" ? ", per slice" : ""));
   add("mshr_merge", Unit::none, 1, 1e6, &CacheParams::mshr_merge,
       fmt::format("Requests that may wait for one outstanding line of {}", what));
@@ -132,20 +137,22 @@ void add_memory(std::vector<Parameter>& rows) {
       "shared.latency", Unit::cycles, 1, max_latency, [](Device& d) { return &d.shared.latency; },
       "Load to use of shared memory without bank conflicts, in SM cycles");
   add(
-      "shared.banks", none, 1, 1024, [](Device& d) { return &d.shared.banks; }, "Banks of shared memory");
+      "shared.banks", none, 1, 64, [](Device& d) { return &d.shared.banks; }, "Banks of shared memory");
+  rows.back().power_of_two = true;
   add(
-      "shared.bank_bytes", Unit::bytes, 1, 64, [](Device& d) { return &d.shared.bank_bytes; },
+      "shared.bank_bytes", Unit::bytes, 1, 16, [](Device& d) { return &d.shared.bank_bytes; },
       "Width of one bank of shared memory");
-  add_cache(rows, "l1", "the L1 data cache", "of one SM", &Device::l1);
+  rows.back().power_of_two = true;
+  add_cache(rows, "l1", "the L1 data cache", "of one SM", 64 * mebi, &Device::l1);
   add(
       "l1.caches_global", none, 0, 0, [](Device& d) { return &d.l1_caches_global; },
       "Whether ordinary global loads are kept in L1; false: they go to L2");
   add(
-      "l1.unified_bytes", Unit::bytes, 0, giga, [](Device& d) { return &d.l1_unified_bytes; },
+      "l1.unified_bytes", Unit::bytes, 0, 64 * mebi, [](Device& d) { return &d.l1_unified_bytes; },
       "Storage that L1 and shared memory divide: L1 has what shared memory leaves; 0: L1 has l1.bytes of its "
       "own");
-  add_cache(rows, "constant", "the constant cache", "of one SM", &Device::constant);
-  add_cache(rows, "l2", "the L2 cache", "of the whole GPU", &Device::l2);
+  add_cache(rows, "constant", "the constant cache", "of one SM", 16 * mebi, &Device::constant);
+  add_cache(rows, "l2", "the L2 cache", "of the whole GPU", tera, &Device::l2);
   add(
       "l2.slices", none, 1, 4096, [](Device& d) { return &d.l2_slices; },
       "Slices that the L2 cache consists of");
@@ -186,7 +193,7 @@ void add_memory(std::vector<Parameter>& rows) {
       "dram.row_miss_penalty", none, 0, 100, [](Device& d) { return &d.dram.row_miss_penalty; },
       "Extra time on the data bus of an access to another row, as a share of the transfer itself");
   add(
-      "dram.row_bytes", Unit::bytes, 64, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
+      "dram.row_bytes", Unit::bytes, 128, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
       "Bytes of one row of a partition");
 }
 
@@ -264,7 +271,7 @@ constexpr Names<Scheduler> names_of(const Scheduler*) {
 }
 
 std::string quoted(std::string_view text) {
-  return fmt::format("'{}{}'", text.substr(0, 40), text.size() > 40 ? "..." : "");
+  return fmt::format("'{}'", shown(text, 40));
 }
 
 // One overload per alternative of Field.
@@ -285,6 +292,8 @@ struct Store {
   requires std::is_same_v<Whole, std::uint32_t> || std::is_same_v<Whole, std::uint64_t>
   void operator()(Whole* out) const {
     const std::uint64_t value = parse_whole_quantity(text, p.unit);
+    if (p.power_of_two && !std::has_single_bit(value))
+      refuse(p, fmt::format("{} is not a power of two", quoted(text)));
     check_range(static_cast<double>(value));  // the ranges of 32-bit members lie below 2^32
     *out = static_cast<Whole>(value);
   }
@@ -350,7 +359,8 @@ struct Allowed {
 
   template <class Number>
   requires std::is_arithmetic_v<Number> std::string operator()(const Number*) const {
-    return fmt::format("{} to {}", format_quantity(p.minimum, p.unit), format_quantity(p.maximum, p.unit));
+    return fmt::format("{} to {}{}", format_quantity(p.minimum, p.unit), format_quantity(p.maximum, p.unit),
+                       p.power_of_two ? ", a power of two" : "");
   }
   std::string operator()(const bool*) const { return "true or false"; }
   std::string operator()(const std::string*) const { return "text"; }
@@ -374,6 +384,23 @@ const Parameter* find_parameter(std::string_view key) {
   const auto& rows = parameters();
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Parameter& p) { return p.key == key; });
   return found == rows.end() ? nullptr : &*found;
+}
+
+std::string unknown_key_hint(const std::string& key, std::vector<std::string> more) {
+  for (const Parameter& p : parameters()) {
+    more.push_back(p.key);
+    if (const std::size_t dot = p.key.find('.'); dot != std::string::npos)
+      more.push_back(p.key.substr(0, dot));
+  }
+  const std::string near = nearest_name(key.substr(0, 60), more);
+  return near.empty() ? "'simtlab config show' lists the keys" : fmt::format("did you mean '{}'?", near);
+}
+
+std::string wrong_with_empty_table(const std::string& key) {
+  if (find_parameter(key) != nullptr) return fmt::format("{}: a table is no value", key);
+  const bool known = std::ranges::any_of(
+      parameters(), [&](const Parameter& p) { return p.key.starts_with(key + "."); });
+  return known ? "" : fmt::format("unknown key '{}'", shown(key, 60));
 }
 
 void store(const Parameter& parameter, std::string_view text, Device& device) {

@@ -32,12 +32,17 @@ struct Parameter {
   std::string doc;                  // one sentence without the final full stop
   std::function<Field(Device&)> field;
   std::string default_value = {};  // not empty: a device file may leave it out
+  bool power_of_two = false;       // of whole numbers
 };
 
 // In the order in which they are printed.
 const std::vector<Parameter>& parameters();
 // nullptr if there is none.
 const Parameter* find_parameter(std::string_view key);
+// The hint for a key or a table that does not exist. `more`: further keys that the file may have.
+std::string unknown_key_hint(const std::string& key, std::vector<std::string> more = {});
+// What is wrong with an empty table of this name; empty if nothing is: [sm] without entries.
+std::string wrong_with_empty_table(const std::string& key);
 
 // Reads `text` and stores it. Throws Error(bad_input) without a position; the caller adds it.
 void store(const Parameter& parameter, std::string_view text, Device& device);

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "base/units.h"
 #include "device/document.h"
 #include "device/parameters.h"
@@ -81,7 +82,7 @@ bool is_choice(std::string_view choices, std::string_view text) {
 void store_text(const ToolOption& option, const std::string& text, std::string& out) {
   if (text.empty()) refuse(option, "is empty", std::string(option.doc));
   if (!option.choices.empty() && !is_choice(option.choices, text))
-    refuse(option, fmt::format("unknown value '{}'", text.substr(0, 40)),
+    refuse(option, fmt::format("unknown value '{}'", shown(text, 40)),
            fmt::format("one of {}", option.choices));
   out = text;
 }
@@ -95,7 +96,7 @@ void store_option(const ToolOption& option, const std::string& text, ToolOptions
     } else {
       const std::uint64_t value = parse_whole_quantity(text, option.unit);
       if (value > option.maximum)
-        refuse(option, fmt::format("'{}' is out of range", text.substr(0, 40)),
+        refuse(option, fmt::format("'{}' is out of range", shown(text, 40)),
                fmt::format("0 to {}", option.maximum));
       out.*std::get<std::uint64_t ToolOptions::*>(option.field) = value;
     }
@@ -105,12 +106,21 @@ void store_option(const ToolOption& option, const std::string& text, ToolOptions
   }
 }
 
-std::string unknown_key_hint(const std::string& key) {
-  std::vector<std::string> keys;
-  for (const ToolOption& option : tool_options()) keys.emplace_back(option.key);
-  for (const Parameter& p : parameters()) keys.push_back(p.key);
-  const std::string near = nearest_name(key.substr(0, 60), keys);
-  return near.empty() ? "'simtlab config show' lists the keys" : fmt::format("did you mean '{}'?", near);
+std::string hint_for(const std::string& key) {
+  std::vector<std::string> options;
+  for (const ToolOption& option : tool_options()) options.emplace_back(option.key);
+  return unknown_key_hint(key, std::move(options));
+}
+
+// What is wrong with the form of an entry of a configuration file; empty if nothing is.
+std::string wrong_form(const Node& node) {
+  const ToolOption* option = find_option(node.key);
+  if (node.is_empty_table)
+    return option != nullptr ? fmt::format("{}: a table is no value", node.key)
+                             : wrong_with_empty_table(node.key);
+  if (option == nullptr || node.is_text || !std::holds_alternative<std::string ToolOptions::*>(option->field))
+    return {};
+  return fmt::format("{}: {} is no text", node.key, shown(node.value, 40));
 }
 
 // A path in a file is meant relative to that file.
@@ -135,12 +145,21 @@ class Gathering {
     const Document document = read_document(path, Form::plain);
     out_.files.push_back(path);
     for (const Node& node : document.nodes) {
-      Setting setting{node.key, node.value,
-                      Origin{layer, fmt::format("{}:{}", path.string(), node.pos.line), "", false}};
-      if (setting.key == "gpu") setting.value = gpu_relative_to(setting.value, path);
-      add(setting, [&](std::string message, std::string hint) {
+      const auto diagnostic = [&](std::string message, std::string hint) {
         return document.diagnostic(node.pos, std::move(message), std::move(hint));
-      });
+      };
+      if (std::string wrong = wrong_form(node); !wrong.empty()) {
+        if (find_option(node.key) != nullptr)
+          keep("config-value", diagnostic(std::move(wrong), "write for example: gpu = \"a100\""));
+        else
+          keep("config-unknown-key", diagnostic(std::move(wrong), hint_for(node.key)));
+      }
+      if (node.is_empty_table) continue;
+      Setting setting{node.key, node.value,
+                      Origin{layer, fmt::format("{}:{}", path.string(), node.pos.line), "", false}, node.pos,
+                      diagnostic({}, {}).text};
+      if (setting.key == "gpu") setting.value = gpu_relative_to(setting.value, path);
+      add(setting, diagnostic);
     }
     fail_if_any();
   }
@@ -167,12 +186,13 @@ class Gathering {
         Entry& entry = out_.option_entries[static_cast<std::size_t>(option - tool_options().data())];
         entry.value = setting.value;
         entry.origin = setting.origin;
+        if (option->key == "gpu") out_.gpu = setting;
       } else if (const Parameter* parameter = find_parameter(setting.key)) {
         store(*parameter, setting.value, scratch_);
         out_.settings.push_back(setting);
       } else {
-        keep("config-unknown-key", diagnostic(fmt::format("unknown key '{}'", setting.key.substr(0, 60)),
-                                              unknown_key_hint(setting.key)));
+        keep("config-unknown-key", diagnostic(fmt::format("unknown key '{}'", shown(setting.key, 60)),
+                                              hint_for(setting.key)));
       }
     } catch (const Error& e) {
       keep(e.id(), diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));
@@ -205,7 +225,7 @@ Setting parse_setting(std::string_view text, std::string layer, std::string wher
   const std::string key = trimmed(text.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw Error(ExitCode::usage, "option-set",
-                fmt::format("{}: '{}' is not of the form key=value", where, text.substr(0, 60)),
+                fmt::format("{}: '{}' is not of the form key=value", where, shown(text, 60)),
                 "write for example sm.count=4; 'simtlab config show' lists the keys");
   return {key, trimmed(text.substr(equals + 1)), Origin{std::move(layer), std::move(where), "", false}};
 }
@@ -254,7 +274,7 @@ Surroundings current_process() {
 }
 
 Setting command_line_setting(std::string_view text) {
-  return parse_setting(text, "command line", fmt::format("--set {}", text.substr(0, 60)));
+  return parse_setting(text, "command line", fmt::format("--set {}", shown(text, 60)));
 }
 
 Configuration gather(const Surroundings& surroundings, const std::vector<fs::path>& config_files,
@@ -269,6 +289,22 @@ Configuration gather(const Surroundings& surroundings, const std::vector<fs::pat
   for (const fs::path& path : config_files) gathering.add_file(path, "command line");
   gathering.add_texts(command_line);
   return gathering.finish();
+}
+
+LoadedDevice load_device(const Configuration& configuration) {
+  try {
+    return load_device(configuration.options.gpu, configuration.settings);
+  } catch (const Error& e) {
+    const Setting& gpu = configuration.gpu;
+    std::vector<Diagnostic> diagnostics = e.diagnostics();
+    for (Diagnostic& d : diagnostics) {
+      if (!d.pos.file.empty()) continue;
+      d.pos = gpu.pos;
+      d.text = gpu.line;
+      if (d.pos.file.empty()) d.pos.file = gpu.origin.where;
+    }
+    throw Error(e.code(), e.id(), std::move(diagnostics));
+  }
 }
 
 std::string option_reference() {

@@ -40,6 +40,7 @@ Surroundings current_process();
 struct Configuration {
   ToolOptions options;
   std::vector<Entry> option_entries;         // effective tool options with their origins
+  Setting gpu;                               // what chose options.gpu
   std::vector<Setting> settings;             // device parameters, lowest layer first
   std::vector<std::filesystem::path> files;  // configuration files read, lowest layer first
 };
@@ -57,6 +58,10 @@ Setting command_line_setting(std::string_view text);
 // SIMTLAB_SET="a=1;b=2" and SIMTLAB_GPU.
 Configuration gather(const Surroundings& surroundings, const std::vector<std::filesystem::path>& config_files,
                      const std::vector<Setting>& command_line);
+
+// The device that the configuration asks for, with its settings. Errors about the choice itself (no such GPU,
+// no such file) say where it was made.
+LoadedDevice load_device(const Configuration& configuration);
 
 // The tool options as a Markdown table for the documentation.
 std::string option_reference();

@@ -163,7 +163,8 @@ TEST_F(DeviceFile, values_that_contradict_each_other_are_refused_at_their_line) 
               HasSubstr("not above l1.latency [device-value]"));
   EXPECT_THAT(with("dram.latency = { value = \"100 cycles\", source = \"me\" }\n"),
               HasSubstr("not above l2.latency"));
-  EXPECT_THAT(with("l1.sector_bytes = { value = \"48 B\", source = \"me\" }\n"),
+  EXPECT_THAT(with("l1.line_bytes = { value = \"32 B\", source = \"me\" }\n"
+                   "l1.sector_bytes = { value = \"64 B\", source = \"me\" }\n"),
               HasSubstr("whole number of sectors"));
   EXPECT_THAT(with("sm.max_warps = { value = 63, source = \"me\" }\n"),
               HasSubstr("63 warps are not 2048 threads"));
@@ -171,6 +172,78 @@ TEST_F(DeviceFile, values_that_contradict_each_other_are_refused_at_their_line) 
               HasSubstr("is above the peak"));
   EXPECT_THAT(with("sm.shared_bytes = { value = \"20 KiB\", source = \"me\" }\n"),
               HasSubstr("less than one block may"));
+}
+
+TEST_F(DeviceFile, a_contradiction_points_at_the_value_of_the_most_derived_file_with_its_column) {
+  const std::string text =
+      error_of("inherits = \"h100\"\n[l2]\n  latency = { value = \"20 cycles\", source = \"me\" }\n");
+  EXPECT_THAT(text, HasSubstr("gpu.toml:3:23: error: "));
+  EXPECT_THAT(text, HasSubstr("value = \"20 cycles\""));
+  EXPECT_THAT(text, HasSubstr("^\n"));
+  // The first parameter of the rule is h100's own; the user's is the second one.
+  EXPECT_THAT(error_of("inherits = \"h100\"\nl1.latency = { value = \"900 cycles\", source = \"me\" }\n"),
+              testing::AllOf(HasSubstr("gpu.toml:2:"), HasSubstr("l2.latency = "), HasSubstr("above l1.latency")));
+}
+
+TEST_F(DeviceFile, a_contradiction_of_a_setting_names_the_option_or_the_line) {
+  const auto with = [](Setting setting) {
+    try {
+      load_device("h100", {std::move(setting)});
+    } catch (const Error& e) {
+      return e.format();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_THAT(with({"l1.latency", "900 cycles", {"command line", "--set l1.latency=900 cycles", "", false}}),
+              HasSubstr("--set l1.latency=900 cycles: error: l2.latency = "));
+  EXPECT_THAT(with({"l1.latency",
+                    "900 cycles",
+                    {"project", "simtlab.toml:7", "", false},
+                    {"simtlab.toml", 7, 3},
+                    "  l1.latency = \"900 cycles\""}),
+              testing::AllOf(HasSubstr("simtlab.toml:7:3: error: "), HasSubstr("\n    l1.latency")));
+}
+
+TEST_F(DeviceFile, values_that_the_models_cannot_do_are_refused_at_their_place) {
+  const auto with = [&](const std::string& key, const std::string& value) {
+    return error_of("inherits = \"h100\"\n" + key + " = { value = " + value + ", source = \"me\" }\n");
+  };
+  EXPECT_THAT(with("shared.banks", "24"), HasSubstr("gpu.toml:2:"));
+  EXPECT_THAT(with("shared.banks", "24"), HasSubstr("shared.banks: '24' is not a power of two"));
+  EXPECT_THAT(with("shared.banks", "128"), HasSubstr("allowed: 1 to 64, a power of two"));
+  EXPECT_THAT(with("shared.bank_bytes", "\"32 B\""), HasSubstr("allowed: 1 B to 16 B, a power of two"));
+  EXPECT_THAT(with("l2.mshr_entries", "65537"), HasSubstr("l2.mshr_entries: '65537' is out of range"));
+  EXPECT_THAT(with("l1.line_bytes", "\"256 B\""), HasSubstr("allowed: 32 B to 128 B, a power of two"));
+  EXPECT_THAT(with("constant.sector_bytes", "\"48 B\""), HasSubstr("not a power of two"));
+  EXPECT_THAT(with("constant.bytes", "\"32 MiB\""), HasSubstr("out of range"));
+  EXPECT_THAT(with("dram.row_bytes", "\"64 B\""), HasSubstr("out of range"));
+  EXPECT_THAT(with("sm.schedulers", "0"), HasSubstr("gpu.toml:2:"));
+  EXPECT_THAT(error_of("inherits = \"h100\"\nsm.max_warps = { value = 512, source = \"me\" }\n"
+                       "sm.max_threads = { value = 16384, source = \"me\" }\n"),
+              HasSubstr("a scheduler has more than 64 of the 512 warps"));
+}
+
+TEST_F(DeviceFile, parameters_that_together_need_too_much_memory_are_refused) {
+  const auto with = [&](const std::string& lines) { return error_of("inherits = \"h100\"\n" + lines); };
+  const std::string many = "sm.count = { value = 4096, source = \"me\" }\n";
+  for (const std::string& text :
+       {with(many + "l2.bytes = { value = \"16000 MiB\", source = \"me\" }\n"),
+        with(many + "constant.bytes = { value = \"16 MiB\", source = \"me\" }\n"),
+        with(many + "l1.unified_bytes = { value = \"64 MiB\", source = \"me\" }\n")}) {
+    EXPECT_THAT(text, HasSubstr("gpu.toml:2:"));
+    EXPECT_THAT(text, HasSubstr("at most 33554432 together: lower sm.count"));
+  }
+  EXPECT_THAT(with(many + "l1.mshr_entries = { value = 65536, source = \"me\" }\n"),
+              HasSubstr("may be outstanding"));
+}
+
+TEST_F(DeviceFile, a_misspelt_table_without_entries_is_an_unknown_key) {
+  EXPECT_THAT(error_of("inherits = \"h100\"\n[sm.cuont]\n"),
+              testing::AllOf(HasSubstr("gpu.toml:2:1: error: unknown key 'sm.cuont' [config-unknown-key]"),
+                             HasSubstr("did you mean 'sm.count'?")));
+  EXPECT_THAT(error_of("inherits = \"h100\"\n[smm]\n"), HasSubstr("did you mean 'sm'?"));
+  EXPECT_THAT(error_of("inherits = \"h100\"\n[sm.count]\n"), HasSubstr("sm.count: a table is no value"));
+  EXPECT_NO_THROW(load_device(write("fine.toml", "inherits = \"h100\"\n[sm]\n[latency]\n")));
 }
 
 TEST_F(DeviceFile, cyclic_and_unknown_inheritance_is_refused) {

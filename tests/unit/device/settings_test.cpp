@@ -68,6 +68,40 @@ class Settings : public testing::Test {
   ExitCode code_ = ExitCode::ok;
 };
 
+TEST_F(Settings, a_wrong_gpu_is_reported_where_it_was_chosen) {
+  const auto error_with = [&](const std::vector<Setting>& line) {
+    try {
+      load_device(gather_all({}, line));
+    } catch (const Error& e) {
+      return e.format();
+    }
+    return std::string("accepted");
+  };
+  project("# mine\ngpu = \"nope\"\n");
+  EXPECT_THAT(error_with({}), testing::AllOf(HasSubstr("simtlab.toml:2:7: error: unknown GPU 'nope'"),
+                                             HasSubstr("\n  gpu = \"nope\"\n")));
+  project("gpu = \"/\"\n");
+  EXPECT_THAT(error_with({}), HasSubstr("simtlab.toml:1:7: error: "));
+  environment_["SIMTLAB_GPU"] = "nope2";
+  EXPECT_THAT(error_with({}), HasSubstr("SIMTLAB_GPU: error: unknown GPU 'nope2'"));
+  EXPECT_THAT(error_with({{"gpu", "nope3", {"command line", "--gpu nope3", "", false}}}),
+              HasSubstr("--gpu nope3: error: unknown GPU 'nope3'"));
+  project("gpu = 5\n");
+  EXPECT_THAT(error_of(), HasSubstr("simtlab.toml:1:7: error: gpu: 5 is no text [config-value]"));
+}
+
+TEST_F(Settings, an_empty_table_with_a_wrong_name_is_an_unknown_key) {
+  project("[sm.count]\n");
+  EXPECT_THAT(error_of(), HasSubstr("simtlab.toml:1:1: error: sm.count: a table is no value"));
+  project("[smm]\n");
+  EXPECT_THAT(error_of(), testing::AllOf(HasSubstr("simtlab.toml:1:1: error: unknown key 'smm'"),
+                                         HasSubstr("did you mean 'sm'?")));
+  project("[seed]\n");
+  EXPECT_THAT(error_of(), HasSubstr("seed: a table is no value"));
+  project("[sm]\n");
+  EXPECT_NO_THROW(gather_all());
+}
+
 TEST_F(Settings, without_any_layer_the_defaults_hold) {
   const Configuration c = gather_all();
   EXPECT_EQ(c.options.gpu, "h100");
