@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <sstream>
 
 #include "base/files.h"
+#include "base/shown.h"
 #include "base/text_file.h"
 #include "base/toml.h"
 #include "frontend/launch_values.h"
@@ -16,7 +18,6 @@
 namespace simtlab::frontend {
 namespace {
 
-constexpr std::uint64_t max_file_bytes = std::uint64_t{64} << 20;
 constexpr std::size_t max_nesting = 16;
 constexpr std::size_t max_dots = 500;  // between separators: a dotted key nests as deep
 
@@ -26,23 +27,22 @@ class Reader {
       : text_(text), file_(file.string()), folder_(file.parent_path()) {}
 
   LaunchSpec read() {
-    checked_lines(text_, file_, max_file_bytes);
+    checked_lines(text_, file_, max_launch_file_bytes);
     refuse_deep_nesting();
     const toml::table root = parse();
     check_keys(root, {"kernel", "grid", "global", "block", "shared", "arg", "expect"}, "launch file");
     LaunchSpec spec;
     spec.file = file_;
-    if (const toml::node* n = root.get("kernel")) spec.kernel = text_of(*n, "kernel");
-    if (const toml::node* n = root.get("grid")) spec.grid = dimensions(*n, "grid");
-    if (const toml::node* n = root.get("global")) spec.global = dimensions(*n, "global");
-    if (const toml::node* n = root.get("block")) spec.block = dimensions(*n, "block");
-    if (spec.grid && spec.global)
-      fail(*root.get("global"), "both grid (in blocks) and global (in threads) are given",
-           "keep one of them");
-    if (const toml::node* n = root.get("shared"))
-      spec.shared_bytes =
-          static_cast<std::uint32_t>(whole(*n, "shared", std::numeric_limits<std::uint32_t>::max()));
-    for (const toml::table* t : tables(root, "arg")) spec.args.push_back(argument(*t));
+    if (const toml::node* n = root.get("kernel")) {
+      spec.kernel = text_of(*n, "kernel");
+      if (spec.kernel.empty()) fail(*n, "'kernel' is empty", "leave it out if the module has one kernel");
+      spec.kernel_pos = pos(*n);
+    }
+    read_shape(root, spec);
+    for (const toml::table* t : tables(root, "arg")) {
+      spec.args.push_back(argument(*t));
+      refuse_second_name(*t, spec.args);
+    }
     for (const toml::table* t : tables(root, "expect")) spec.expect.push_back(expectation(*t, spec));
     return spec;
   }
@@ -97,12 +97,42 @@ class Reader {
     for (const auto& [key, node] : table) {
       const std::string name(key.str());
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      const std::string near = nearest_name(name, names);
+      const std::string near = nearest_name(name.substr(0, 200), names);
       fail_at(key.source().begin.line, key.source().begin.column,
-              fmt::format("unknown key '{}' in a {}", name, where),
+              fmt::format("unknown key '{}' in a {}", shown(name), where),
               near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
                            : fmt::format("did you mean '{}'?", near));
     }
+  }
+
+  void read_shape(const toml::table& root, LaunchSpec& spec) const {
+    const auto read = [&](const char* key, auto& out, SourcePos& place) {
+      const toml::node* n = root.get(key);
+      if (n == nullptr) return;
+      out = dimensions(*n, key);
+      place = pos(*n);
+    };
+    read("grid", spec.grid, spec.grid_pos);
+    read("global", spec.global, spec.grid_pos);
+    read("block", spec.block, spec.block_pos);
+    if (spec.grid && spec.global)
+      fail(*root.get("global"), "both grid (in blocks) and global (in threads) are given",
+           "keep one of them");
+    if (const toml::node* n = root.get("shared")) {
+      spec.shared_bytes =
+          static_cast<std::uint32_t>(whole(*n, "shared", std::numeric_limits<std::uint32_t>::max()));
+      spec.shared_pos = pos(*n);
+    }
+  }
+
+  // [[expect]] finds arguments by name.
+  void refuse_second_name(const toml::table& t, const std::vector<LaunchArg>& args) const {
+    const std::string& name = args.back().name;
+    if (name.empty()) return;
+    for (std::size_t i = 0; i + 1 < args.size(); ++i)
+      if (args[i].name == name)
+        fail(*t.get("name"), fmt::format("argument {} has the name '{}', too", i, shown(name)),
+             "give each argument a name of its own");
   }
 
   std::vector<const toml::table*> tables(const toml::table& root, const char* key) const {
@@ -191,7 +221,7 @@ class Reader {
     if (node == nullptr) fail(t, "'type' is missing", "one of " + type_list());
     const std::string name = text_of(*node, "type");
     const std::optional<ElementType> type = element_type(name);
-    if (!type) fail(*node, fmt::format("unknown type '{}'", name), "one of " + type_list());
+    if (!type) fail(*node, fmt::format("unknown type '{}'", shown(name)), "one of " + type_list());
     return *type;
   }
 
@@ -254,6 +284,7 @@ class Reader {
     } else if (const toml::node* f = t.get("file")) {
       out.kind = Contents::Kind::file;
       out.file = path_of(*f);
+      out.file_pos = pos(*f);
     } else if (const toml::node* i = t.get("init")) {
       const std::string name = text_of(*i, "init");
       if (name == "zero")
@@ -263,7 +294,7 @@ class Reader {
       else if (name == "random")
         out.kind = Contents::Kind::random;
       else
-        fail(*i, fmt::format("unknown contents '{}'", name),
+        fail(*i, fmt::format("unknown contents '{}'", shown(name)),
              "zero, iota or random; or give 'values' or 'file'");
     }
     if (const toml::node* n = t.get("seed")) {
@@ -286,9 +317,12 @@ class Reader {
     out.contents.kind = Contents::Kind::values;
     if (const toml::node* n = t.get("values")) {
       out.contents.values = numbers(*n, arg.type, arg.elements());
+      if (out.contents.values.empty())
+        fail(*n, "no values: nothing would be compared", "list the elements that the kernel must produce");
     } else if (const toml::node* f = t.get("file")) {
       out.contents.kind = Contents::Kind::file;
       out.contents.file = path_of(*f);
+      out.contents.file_pos = pos(*f);
     } else {
       out.contents.values = {number(*t.get("value"), arg.type)};
       out.fill = true;
@@ -296,6 +330,7 @@ class Reader {
     if (const toml::node* n = t.get("tolerance")) {
       out.tolerance = number(*n, ElementType::f64).as_double();
       if (!(out.tolerance >= 0)) fail(*n, "'tolerance' must not be negative");
+      if (!std::isfinite(out.tolerance)) fail(*n, "'tolerance' must be finite: nothing would be compared");
     }
     return out;
   }
@@ -311,10 +346,10 @@ class Reader {
         if (spec.args[i].name == name) index = i;
         if (!spec.args[i].name.empty()) names.push_back(spec.args[i].name);
       }
-      const std::string near = nearest_name(name, names);
+      const std::string near = nearest_name(name.substr(0, 200), names);
       if (index == spec.args.size())
-        fail(node, fmt::format("no argument is named '{}'", name),
-             near.empty() ? "" : fmt::format("did you mean '{}'?", near));
+        fail(node, fmt::format("no argument is named '{}'", shown(name)),
+             near.empty() ? "" : fmt::format("did you mean '{}'?", shown(near)));
     }
     if (index >= spec.args.size())
       fail(node, fmt::format("there is no argument {}", index), "arguments count from 0");
@@ -330,7 +365,7 @@ class Reader {
 }  // namespace
 
 LaunchSpec parse_launch_file(std::string_view text, const std::filesystem::path& file) {
-  if (text.size() > max_file_bytes)
+  if (text.size() > max_launch_file_bytes)
     throw Error(ExitCode::bad_input, "launch-file",
                 Diagnostic{"a launch file of more than 64 MiB",
                            {file.string(), 0, 0},
@@ -340,7 +375,7 @@ LaunchSpec parse_launch_file(std::string_view text, const std::filesystem::path&
 }
 
 LaunchSpec load_launch_file(const std::filesystem::path& file) {
-  return parse_launch_file(read_file(file, max_file_bytes, "launch file"), file);
+  return parse_launch_file(read_file(file, max_launch_file_bytes, "launch file"), file);
 }
 
 }  // namespace simtlab::frontend

@@ -51,6 +51,7 @@ struct Contents {
   std::optional<std::uint64_t> seed;  // random: its own seed; absent = derived from the run's
   std::vector<Number> values;         // fewer than the buffer has: the rest is zero
   std::filesystem::path file;         // raw bytes, exactly as many as the buffer has
+  SourcePos file_pos;
 };
 
 struct LaunchArg {
@@ -80,9 +81,14 @@ struct LaunchSpec {
   std::optional<std::array<std::uint32_t, 3>> grid, global,
       block;                       // grid in blocks or global in threads, not both
   std::uint32_t shared_bytes = 0;  // dynamic shared memory
+  // Where they were given: a place in the launch file, or the option as the name of a file. grid_pos: of grid or
+  // global.
+  SourcePos kernel_pos, grid_pos, block_pos, shared_pos;
   std::vector<LaunchArg> args;
   std::vector<Expectation> expect;
 };
+
+inline constexpr std::uint64_t max_launch_file_bytes = std::uint64_t{64} << 20;
 
 // Reads a launch file's text. `file` names it in messages and is where relative paths start. Throws
 // Error(bad_input, "launch-file").

@@ -6,6 +6,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/shown.h"
 #include "frontend/launch_values.h"
 
 namespace simtlab::frontend {
@@ -13,7 +14,7 @@ namespace {
 
 [[noreturn]] void usage(const std::string& option, const std::string& text, const std::string& message,
                         const std::string& hint) {
-  throw Error(ExitCode::usage, "launch-option", fmt::format("{} {}: {}", option, text, message), hint);
+  throw Error(ExitCode::usage, "launch-option", fmt::format("{} {}: {}", option, shown(text), message), hint);
 }
 
 constexpr const char* arg_forms =
@@ -45,7 +46,7 @@ std::array<std::uint32_t, 3> dimensions(const std::string& option, const std::st
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<std::uint64_t> d = whole(parts[i]);
     if (!d || *d == 0 || *d > std::numeric_limits<std::uint32_t>::max())
-      usage(option, text, fmt::format("'{}' is not a number of 1 to 4294967295", parts[i]),
+      usage(option, text, fmt::format("'{}' is not a number of 1 to 4294967295", shown(parts[i])),
             "for instance 64x64 or 1024");
     out[i] = static_cast<std::uint32_t>(*d);
   }
@@ -65,7 +66,7 @@ Number number(const std::string& text, std::string_view digits, ElementType type
     if (error == std::errc{} && at == end && begin != end) {
       if (type != ElementType::u64 &&
           bits > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        usage("--arg", text, fmt::format("{} does not fit {}", digits, name_of(type)), arg_forms);
+        usage("--arg", text, fmt::format("{} does not fit {}", shown(digits), name_of(type)), arg_forms);
       out.integer = static_cast<std::int64_t>(bits);
     } else {
       std::tie(at, error) = [&] {
@@ -73,7 +74,7 @@ Number number(const std::string& text, std::string_view digits, ElementType type
         return std::pair(r.ptr, r.ec);
       }();
       if (error != std::errc{} || at != end || begin == end)
-        usage("--arg", text, fmt::format("'{}' is not a whole number that fits {}", digits, name_of(type)),
+        usage("--arg", text, fmt::format("'{}' is not a whole number that fits {}", shown(digits), name_of(type)),
               arg_forms);
       if (type == ElementType::u64) usage("--arg", text, "a u64 is not negative", arg_forms);
     }
@@ -81,7 +82,7 @@ Number number(const std::string& text, std::string_view digits, ElementType type
   } else {
     const auto [at, error] = std::from_chars(begin, end, out.real);
     if (error != std::errc{} || at != end || begin == end)
-      usage("--arg", text, fmt::format("'{}' is not a number", digits), arg_forms);
+      usage("--arg", text, fmt::format("'{}' is not a number, or out of range", shown(digits)), arg_forms);
     out.is_integer = false;
   }
   const std::string wrong = check_value(out, type);
@@ -92,7 +93,7 @@ Number number(const std::string& text, std::string_view digits, ElementType type
 ElementType type_of(const std::string& text, std::string_view name) {
   const std::optional<ElementType> type = element_type(name);
   if (!type)
-    usage("--arg", text, fmt::format("unknown type '{}'", name),
+    usage("--arg", text, fmt::format("unknown type '{}'", shown(name)),
           fmt::format("one of {}; forms: {}", type_list(), arg_forms));
   return *type;
 }
@@ -104,7 +105,7 @@ LaunchArg buffer(const std::string& text, const std::vector<std::string_view>& p
   arg.type = type_of(text, parts[2]);
   for (const std::string_view d : split(parts[1], 'x', 16)) {
     const std::optional<std::uint64_t> n = whole(d);
-    if (!n) usage("--arg", text, fmt::format("'{}' is not a dimension", d), arg_forms);
+    if (!n) usage("--arg", text, fmt::format("'{}' is not a dimension", shown(d)), arg_forms);
     arg.shape.push_back(*n);
   }
   const std::string wrong = check_shape(arg.shape, arg.type);
@@ -124,7 +125,7 @@ LaunchArg buffer(const std::string& text, const std::vector<std::string_view>& p
     arg.contents.kind = Contents::Kind::file;
     arg.contents.file = std::string(init.substr(5));
   } else {
-    usage("--arg", text, fmt::format("unknown contents '{}'", init), arg_forms);
+    usage("--arg", text, fmt::format("unknown contents '{}'", shown(init)), arg_forms);
   }
   return arg;
 }
@@ -147,7 +148,8 @@ LaunchArg argument(const std::string& text) {
     arg.type = type_of(text, parts[0]);
     arg.value = number(text, parts[1], arg.type);
   }
-  arg.pos.file = "--arg " + text;
+  arg.pos.file = "--arg " + shown(text);
+  arg.contents.file_pos = arg.pos;
   return arg;
 }
 
@@ -156,24 +158,38 @@ LaunchArg argument(const std::string& text) {
 LaunchSpec launch_from_options(const LaunchOptions& options, LaunchSpec base) {
   LaunchSpec spec = std::move(base);
   if (spec.file.empty()) spec.file = "command line";
-  if (options.kernel) spec.kernel = *options.kernel;
+  // An option stands where a file's name stands in messages.
+  const auto place = [](const char* option, const std::string& text) {
+    return SourcePos{fmt::format("{} {}", option, shown(text)), 0, 0};
+  };
+  if (options.kernel) {
+    if (options.kernel->empty()) usage("--kernel", "''", "an empty name", "leave it out if there is one kernel");
+    spec.kernel = *options.kernel;
+    spec.kernel_pos = place("--kernel", spec.kernel);
+  }
   if (options.grid && options.global)
     usage("--grid", *options.grid, "--global is given as well",
           "keep one of them: --grid counts blocks, --global threads");
   if (options.grid) {
     spec.grid = dimensions("--grid", *options.grid);
     spec.global.reset();
+    spec.grid_pos = place("--grid", *options.grid);
   }
   if (options.global) {
     spec.global = dimensions("--global", *options.global);
     spec.grid.reset();
+    spec.grid_pos = place("--global", *options.global);
   }
-  if (options.block) spec.block = dimensions("--block", *options.block);
+  if (options.block) {
+    spec.block = dimensions("--block", *options.block);
+    spec.block_pos = place("--block", *options.block);
+  }
   if (options.shared) {
     const std::optional<std::uint64_t> bytes = whole(*options.shared);
     if (!bytes || *bytes > std::numeric_limits<std::uint32_t>::max())
       usage("--shared", *options.shared, "not a number of bytes", "for instance 4096");
     spec.shared_bytes = static_cast<std::uint32_t>(*bytes);
+    spec.shared_pos = place("--shared", *options.shared);
   }
   if (options.args.size() > max_args)
     usage("--arg", options.args.back(), fmt::format("more than {} arguments", max_args), "");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace simtlab::frontend {
@@ -33,6 +34,14 @@ constexpr TypeRow types[] = {
 
 const TypeRow& row(ElementType type) {
   return types[static_cast<std::size_t>(type)];
+}
+
+// inf and nan may be meant, a number that turns into inf or into zero is not.
+std::string check_single(double value) {
+  if (!std::isfinite(value)) return {};
+  const float single = static_cast<float>(value);
+  if (std::isfinite(single) && (single != 0 || value == 0)) return {};
+  return fmt::format("{} does not fit f32: it would become {}", value, single);
 }
 
 }  // namespace
@@ -82,6 +91,7 @@ std::string check_shape(const std::vector<std::uint64_t>& shape, ElementType typ
 
 std::string check_value(const Number& value, ElementType type) {
   const TypeRow& r = row(type);
+  if (type == ElementType::f32) return check_single(value.as_double());
   if (r.floating) return {};
   if (!value.is_integer)
     return fmt::format("{} is not a whole number, but the type is {}", value.real, r.name);

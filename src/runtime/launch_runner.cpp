@@ -7,9 +7,9 @@
 #include <cstring>
 #include <limits>
 
-#include "base/files.h"
-#include "base/rng.h"
+#include "base/shown.h"
 #include "frontend/launch_values.h"
+#include "runtime/launch_contents.h"
 
 namespace simtlab::runtime {
 namespace {
@@ -26,34 +26,6 @@ constexpr std::uint64_t local_alignment = 16;
 [[noreturn]] void bad_arguments(const SourcePos& pos, const std::string& message,
                                 const std::string& hint = {}) {
   throw Error(ExitCode::bad_input, "launch-arguments", Diagnostic{message, pos, {}, hint});
-}
-
-template <typename T>
-void store(std::byte* at, T value) {
-  std::memcpy(at, &value, sizeof value);
-}
-
-// A number in an element's representation; integers wrap, as check_value left only fitting ones or iota's.
-void store(std::byte* at, ElementType type, const Number& n) {
-  const auto bits = static_cast<std::uint64_t>(n.integer);
-  switch (type) {
-    case ElementType::u8:
-    case ElementType::s8:
-      return store(at, static_cast<std::uint8_t>(bits));
-    case ElementType::u16:
-    case ElementType::s16:
-      return store(at, static_cast<std::uint16_t>(bits));
-    case ElementType::u32:
-    case ElementType::s32:
-      return store(at, static_cast<std::uint32_t>(bits));
-    case ElementType::u64:
-    case ElementType::s64:
-      return store(at, bits);
-    case ElementType::f32:
-      return store(at, static_cast<float>(n.as_double()));
-    case ElementType::f64:
-      return store(at, n.as_double());
-  }
 }
 
 template <typename T>
@@ -97,46 +69,6 @@ std::string text_of(const std::byte* at, ElementType type) {
   return fmt::format("{}", value_of(at, type));
 }
 
-std::vector<std::byte> make_contents(const LaunchArg& arg, const Contents& contents, bool fill,
-                                     std::uint64_t seed, std::uint64_t stream) {
-  const std::uint64_t n = arg.elements();
-  const unsigned size = frontend::size_of(arg.type);
-  if (contents.kind == Contents::Kind::file) {
-    const std::string raw = read_file(contents.file, arg.bytes() + 1, "buffer contents");
-    if (raw.size() != arg.bytes())
-      bad_arguments(arg.pos,
-                    fmt::format("{} has {} bytes, the buffer {} ({} elements of {})", contents.file.string(),
-                                raw.size(), arg.bytes(), n, frontend::name_of(arg.type)),
-                    "the file holds the elements as raw bytes, little-endian");
-    std::vector<std::byte> out(raw.size());
-    std::memcpy(out.data(), raw.data(), raw.size());
-    return out;
-  }
-  std::vector<std::byte> out(n * size);
-  std::uint64_t mixed = seed + stream;
-  Rng rng(contents.seed ? *contents.seed : splitmix64(mixed));
-  for (std::uint64_t i = 0; i < n; ++i) {
-    std::byte* at = out.data() + i * size;
-    Number value;
-    if (contents.kind == Contents::Kind::iota) {
-      value.integer = static_cast<std::int64_t>(i);
-    } else if (contents.kind == Contents::Kind::random) {
-      value.is_integer = !frontend::is_floating(arg.type);
-      value.integer = static_cast<std::int64_t>(value.is_integer ? rng.next() : 0);
-      value.real = value.is_integer ? 0 : rng.unit();
-      // A double just below 1 would round to 1 as a float.
-      if (arg.type == ElementType::f32) value.real = std::floor(value.real * 0x1p24) * 0x1p-24;
-    } else if (contents.kind == Contents::Kind::values) {
-      if (fill)
-        value = contents.values.front();
-      else if (i < contents.values.size())
-        value = contents.values[i];
-    }
-    store(at, arg.type, value);
-  }
-  return out;
-}
-
 // Releases the buffers of a launch, whatever happens.
 class Buffers {
  public:
@@ -163,7 +95,11 @@ class Buffers {
 
 std::string label(const LaunchArg& arg, std::size_t index) {
   return arg.name.empty() ? fmt::format("argument {}", index)
-                          : fmt::format("argument {} '{}'", index, arg.name);
+                          : fmt::format("argument {} '{}'", index, shown(arg.name));
+}
+
+SourcePos place_or_file(const SourcePos& pos, const LaunchSpec& spec) {
+  return pos.file.empty() ? SourcePos{spec.file, 0, 0} : pos;
 }
 
 gpu::Kernel find_kernel(const LaunchSpec& spec, gpu::ModuleId module, const gpu::Gpu& gpu) {
@@ -181,14 +117,20 @@ gpu::Kernel find_kernel(const LaunchSpec& spec, gpu::ModuleId module, const gpu:
   }
   const std::optional<gpu::Kernel> found = gpu.find_kernel(module, spec.kernel);
   if (found) return *found;
-  const std::string near = nearest_name(spec.kernel, names);
-  bad_arguments({spec.file, 0, 0}, fmt::format("{} has no kernel '{}'", m.name, spec.kernel),
-                near.empty() ? "it has: " + all : fmt::format("did you mean '{}'?", near));
+  const std::string near = nearest_name(spec.kernel.substr(0, 1000), names);
+  bad_arguments(place_or_file(spec.kernel_pos, spec),
+                fmt::format("{} has no kernel '{}'", shown(m.name), shown(spec.kernel)), near.empty() ? "it has: " + all : fmt::format("did you mean '{}'?", near));
+}
+
+// The first argument too many, or the last before the missing one.
+SourcePos place_of_surplus(const LaunchSpec& spec, std::size_t parameters) {
+  if (spec.args.empty()) return place_or_file(spec.kernel_pos, spec);
+  return spec.args[std::min(parameters, spec.args.size() - 1)].pos;
 }
 
 void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
   if (spec.args.size() != f.params.size())
-    bad_arguments({spec.file, 0, 0},
+    bad_arguments(place_of_surplus(spec, f.params.size()),
                   fmt::format("kernel '{}' has {} parameters, {} arguments are given", f.name,
                               f.params.size(), spec.args.size()),
                   "one [[arg]] or --arg for each, in order");
@@ -236,17 +178,31 @@ void find_shape(const LaunchSpec& spec, const ptx::Function& f, exec::Dim3& grid
                   "grid (in blocks) or global (in threads)");
   const exec::Dim3 global = dim(*spec.global);
   if (global.x % block.x != 0 || global.y % block.y != 0 || global.z % block.z != 0)
-    bad_arguments({spec.file, 0, 0},
+    bad_arguments(place_or_file(spec.grid_pos, spec),
                   fmt::format("global ({}, {}, {}) is not a multiple of the block ({}, {}, {})", global.x,
                               global.y, global.z, block.x, block.y, block.z),
                   "round it up and test the bounds in the kernel, or give the grid in blocks");
   grid = {global.x / block.x, global.y / block.y, global.z / block.z};
 }
 
+// Errors about the shape of a launch know no file: they get the place of what is to blame.
+[[noreturn]] void with_place(const Error& e, const LaunchSpec& spec) {
+  std::vector<Diagnostic> diagnostics = e.diagnostics();
+  Diagnostic& d = diagnostics.front();
+  const bool is_grid = e.id() == "launch-grid" || d.message.find("the grid") != std::string::npos;
+  const bool is_shared = e.id() == "launch-resources" && !spec.shared_pos.file.empty() &&
+                         (d.message.ends_with("(shared memory)") ||
+                          d.hint.find("limit is the shared memory") != std::string::npos);
+  const SourcePos& pos = is_grid ? spec.grid_pos : is_shared ? spec.shared_pos : spec.block_pos;
+  if (d.pos.file.empty()) d.pos = place_or_file(pos, spec);
+  throw Error(e.code(), e.id(), std::move(diagnostics));
+}
+
 bool equal(const std::byte* got, const std::byte* wanted, ElementType type, double tolerance) {
   if (std::memcmp(got, wanted, frontend::size_of(type)) == 0) return true;
   const double a = value_of(got, type), b = value_of(wanted, type);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(a) || std::isinf(b)) return a == b;  // infinity is no tolerance
   if (tolerance == 0) return frontend::is_floating(type) && a == b;  // -0 and 0
   return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
 }
@@ -261,12 +217,13 @@ std::string place(const LaunchArg& arg, std::uint64_t index) {
   return fmt::format("[{}]", fmt::join(at, ", "));
 }
 
+void stop_if(const volatile bool* interrupt) {
+  if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", "interrupted");
+}
+
 void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::uint64_t address,
-             gpu::Gpu& gpu, std::vector<Diagnostic>& findings) {
-  const std::vector<std::byte> wanted = make_contents(arg, expected.contents, expected.fill, 0, 0);
-  std::vector<std::byte> got(wanted.size());
-  gpu.copy(got.data(), reinterpret_cast<const void*>(address), got.size(), gpu::Gpu::CopyKind::device_to_host,
-           0, false);
+             gpu::Gpu& gpu, const volatile bool* interrupt, std::vector<Diagnostic>& findings) {
+  gpu.charge_copy(arg.bytes(), gpu::Gpu::CopyKind::device_to_host, 0, false);
   const unsigned size = frontend::size_of(arg.type);
   // `values` may be shorter than the buffer: the rest is not compared.
   const bool listed = expected.contents.kind == Contents::Kind::values && !expected.fill;
@@ -274,19 +231,25 @@ void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::u
   std::uint64_t different = 0;
   double worst = 0;
   std::string lines;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    const std::byte *g = got.data() + i * size, *w = wanted.data() + i * size;
-    if (equal(g, w, arg.type, expected.tolerance)) continue;
-    const double error = std::abs(value_of(g, arg.type) - value_of(w, arg.type));
-    if (error > worst) worst = error;
-    if (++different <= shown_differences)
-      lines += fmt::format("{}{} is {}, expected {}", lines.empty() ? "" : "; ", place(arg, i),
-                           text_of(g, arg.type), text_of(w, arg.type));
-  }
+  make_contents({arg, expected.contents, expected.fill, n},
+                [&](std::uint64_t offset, std::span<const std::byte> wanted) {
+    stop_if(interrupt);
+    const std::byte* got = gpu.memory().host(address + offset);
+    for (std::size_t at = 0; at < wanted.size(); at += size) {
+      const std::byte *g = got + at, *w = wanted.data() + at;
+      if (equal(g, w, arg.type, expected.tolerance)) continue;
+      const double error = std::abs(value_of(g, arg.type) - value_of(w, arg.type));
+      if (std::isnan(error) || error > worst) worst = error;  // once NaN, it stays
+      if (++different <= shown_differences)
+        lines += fmt::format("{}{} is {}, expected {}", lines.empty() ? "" : "; ",
+                             place(arg, (offset + at) / size), text_of(g, arg.type), text_of(w, arg.type));
+    }
+  });
   if (different == 0) return;
+  const std::string largest = std::isnan(worst) ? "NaN" : fmt::format("{}", worst);
   findings.push_back(
       {fmt::format("{}: {} of {} elements differ (largest error {}): {}{}", label(arg, expected.arg),
-                   different, n, worst, lines, different > shown_differences ? "; ..." : ""),
+                   different, n, largest, lines, different > shown_differences ? "; ..." : ""),
        expected.pos,
        {},
        {}});
@@ -294,7 +257,8 @@ void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::u
 
 }  // namespace
 
-void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed) {
+void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed,
+                const volatile bool* interrupt) {
   const gpu::Kernel kernel = find_kernel(spec, module, gpu);
   const ptx::Function& f = gpu.module(module).functions[kernel.function];
   check_against_parameters(spec, f);
@@ -318,9 +282,13 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
       if (arg.contents.kind == Contents::Kind::zero) {
         gpu.fill(address, std::byte{0}, arg.bytes(), 0, false);
       } else {
-        const std::vector<std::byte> data = make_contents(arg, arg.contents, false, seed, i);
-        gpu.copy(reinterpret_cast<void*>(address), data.data(), data.size(),
-                 gpu::Gpu::CopyKind::host_to_device, 0, false);
+        // Straight into device memory: a second copy of a large buffer may not fit the host.
+        make_contents({arg, arg.contents, false, arg.elements(), seed, i},
+                      [&](std::uint64_t offset, std::span<const std::byte> piece) {
+          stop_if(interrupt);
+          SIMTLAB_ASSERT(gpu.memory().write(address + offset, piece), "a buffer was allocated too small");
+        });
+        gpu.charge_copy(arg.bytes(), gpu::Gpu::CopyKind::host_to_device, 0, false);
       }
     } else {
       // Local memory lies behind the static and the dynamic shared memory of the block.
@@ -334,12 +302,17 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     std::memcpy(at, &address, f.params[i].bytes);
   }
 
-  gpu.launch(kernel, grid, block, static_cast<std::uint32_t>(shared), params, 0);
+  try {
+    gpu.launch(kernel, grid, block, static_cast<std::uint32_t>(shared), params, 0);
+  } catch (const Error& e) {
+    if (!e.id().starts_with("launch-")) throw;
+    with_place(e, spec);
+  }
   gpu.synchronize();
 
   std::vector<Diagnostic> findings;
   for (const frontend::Expectation& e : spec.expect)
-    compare(e, spec.args[e.arg], addresses[e.arg], gpu, findings);
+    compare(e, spec.args[e.arg], addresses[e.arg], gpu, interrupt, findings);
   if (!findings.empty()) throw Error(ExitCode::program_failed, "wrong-result", std::move(findings));
 }
 

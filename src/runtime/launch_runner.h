@@ -13,6 +13,9 @@ namespace simtlab::runtime {
 // launch file's line. Throws exec::Fault and other errors of the launch; Error(program_failed,
 // "wrong-result") lists the first elements that differ from what is expected. Buffers are allocated, filled,
 // read back and released on the simulated GPU.
-void run_launch(const frontend::LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed);
+//
+// interrupt: looked at while buffers are filled and compared; true throws Error(interrupted). May be null.
+void run_launch(const frontend::LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed,
+                const volatile bool* interrupt = nullptr);
 
 }  // namespace simtlab::runtime

@@ -111,6 +111,41 @@ TEST(LaunchOptions, TheFormsOfTheManualAreRead) {
   EXPECT_EQ(s.args[8].contents.file, "a:b.bin");
 }
 
+// One buffer 'x' of f32 and an expectation with `lines`.
+std::string expecting(const std::string& lines) {
+  return "grid = 1\nblock = 1\n[[arg]]\nname = \"x\"\ntype = \"f32\"\nshape = 4\n[[expect]]\narg = \"x\"\n" + lines;
+}
+
+TEST(LaunchFile, AnExpectationThatComparesNothingIsAnError) {
+  EXPECT_THAT(error_of(expecting("values = []\n")),
+              testing::AllOf(testing::HasSubstr("launch.toml:9:10: error: no values"), testing::HasSubstr("[launch-file]")));
+  EXPECT_THAT(error_of(expecting("value = 1\ntolerance = inf\n")), testing::HasSubstr("launch.toml:10:13: error: 'tolerance' must be finite"));
+  EXPECT_THAT(error_of(expecting("value = 1\ntolerance = nan\n")), testing::HasSubstr("'tolerance' must not be negative"));
+}
+
+TEST(LaunchFile, ASecondArgumentOfTheSameNameIsAnError) {
+  const std::string one = "[[arg]]\nname = \"x\"\ntype = \"u32\"\nvalue = 1\n";
+  EXPECT_THAT(error_of(one + one), testing::HasSubstr("launch.toml:6:8: error: argument 0 has the name 'x', too"));
+}
+
+TEST(LaunchFile, FloatsThatDoNotFitAreErrorsLikeIntegers) {
+  EXPECT_THAT(error_of(expecting("value = 1e39\n")), testing::HasSubstr("launch.toml:9:9: error: 1e+39 does not fit f32"));
+  EXPECT_THAT(error_of(expecting("values = [1, -1e39]\n")), testing::HasSubstr("does not fit f32: it would become -inf"));
+  EXPECT_THAT(error_of(expecting("value = 1e-60\n")), testing::HasSubstr("it would become 0"));
+  for (const char* fine : {"inf", "-inf", "nan", "0.0", "-0.0", "1e-40", "3.4e38"})
+    EXPECT_NO_THROW(parse(expecting(std::string("value = ") + fine + "\n"))) << fine;
+}
+
+TEST(LaunchFile, AnEmptyKernelNameIsAnError) {
+  EXPECT_THAT(error_of("kernel = \"\"\n"), testing::HasSubstr("launch.toml:1:10: error: 'kernel' is empty"));
+}
+
+TEST(LaunchFile, ForeignTextInMessagesIsShortAndPrintable) {
+  const std::string text = error_of("[[arg]]\ntype = \"\\u001b[31m" + std::string(100000, 'x') + "\"\nvalue = 1\n");
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_LT(text.size(), 1000U);
+}
+
 TEST(LaunchOptions, OptionsWinOverTheLaunchFile) {
   LaunchOptions o;
   o.grid = "8";
@@ -122,7 +157,7 @@ TEST(LaunchOptions, OptionsWinOverTheLaunchFile) {
 }
 
 TEST(LaunchOptions, WrongFormsAreUsageErrorsThatShowTheRightOnes) {
-  for (const char* bad : {"buffer:64", "buffer:0:f32", "buffer:4:f99", "buffer:4:f32:ones", "f32:", "f32:abc", "u8:300", "u8:-1",
+  for (const char* bad : {"buffer:64", "buffer:0:f32", "buffer:4:f99", "buffer:4:f32:ones", "f32:", "f32:abc", "f32:1e39", "f32:-1e39", "f32:1e-60", "f64:1e999", "u8:300", "u8:-1",
                           "s8:0x80", "u64:-1", "local:x", "local", "", "nonsense:1", "f32:1:2", "buffer:99999999999999999999:f32",
                           "buffer:4:u8:random=x", "buffer:4:u8:file="}) {
     LaunchOptions o;

@@ -131,6 +131,65 @@ TEST_F(Runner, FilesFillBuffersAndAreCompared) {
   EXPECT_THAT(error_of(launch, ExitCode::bad_input), testing::HasSubstr(name));
 }
 
+TEST_F(Runner, ErrorsPointAtTheLineThatIsToBlame) {
+  using testing::HasSubstr;
+  const auto changed = [](const std::string& from, const std::string& to, std::string text = saxpy("")) {
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const auto says = [&](const std::string& toml) { return error_of(toml, ExitCode::bad_input); };
+  EXPECT_THAT(says(changed("init = \"iota\"", "file = \"none.bin\"")),
+              testing::AllOf(HasSubstr("_launch.toml:12:8: error: "), HasSubstr("[file-missing]")));
+  EXPECT_THAT(says(saxpy("[[expect]]\narg = \"y\"\nfile = \"none.bin\"\n")), HasSubstr("_launch.toml:23:8: error: "));
+  EXPECT_THAT(says(changed("global = 64", "global = 65")), HasSubstr("_launch.toml:3:10: error: global (65, 1, 1) is not"));
+  EXPECT_THAT(says(changed("\"saxpy\"", "\"saxpi\"")), HasSubstr("_launch.toml:2:10: error: "));
+  EXPECT_THAT(says(saxpy("[[arg]]\ntype = \"u32\"\nvalue = 1\n")), HasSubstr("_launch.toml:21:1: error: kernel 'saxpy' has 4 parameters, 5"));
+  EXPECT_THAT(says(changed("[[arg]]\ntype = \"u32\"\nvalue = 64\n", "")), HasSubstr("_launch.toml:13:1: error: kernel 'saxpy' has 4 parameters, 3"));
+  const std::string large = changed("block = 32", "block = 4096");
+  EXPECT_THAT(says(changed("global = 64", "grid = 1", large)), testing::AllOf(HasSubstr("_launch.toml:4:9: error: "), HasSubstr("[launch-shape]")));
+  EXPECT_THAT(says(changed("global = 64", "grid = [1, 100000]")), testing::AllOf(HasSubstr("_launch.toml:3:8: error: "), HasSubstr("[launch-shape]")));
+  EXPECT_THAT(says(changed("block = 32", "block = 32\nshared = 1000000")), testing::AllOf(HasSubstr("_launch.toml:5:10: error: "), HasSubstr("shared memory")));
+}
+
+TEST_F(Runner, AnExpectedFileOfTheWrongSizeIsReportedAtTheExpectation) {
+  const std::string name = folder_ + "_small.bin";
+  std::ofstream(name, std::ios::binary).write("abc", 3);
+  EXPECT_THAT(error_of(saxpy("[[expect]]\narg = \"y\"\nfile = \"" + name + "\"\n"), ExitCode::bad_input),
+              testing::AllOf(testing::HasSubstr("_launch.toml:23:8: error: "), testing::HasSubstr("has 3 bytes, the buffer 256")));
+  unlink(name.c_str());
+}
+
+TEST_F(Runner, NaNIsNoSmallError) {
+  EXPECT_THAT(error_of(saxpy("[[expect]]\narg = \"y\"\nvalue = nan\n"), ExitCode::program_failed),
+              testing::HasSubstr("largest error NaN"));
+  // An infinite expectation is met by infinity alone, whatever the tolerance.
+  EXPECT_THAT(error_of(saxpy("[[expect]]\narg = \"y\"\nvalue = inf\ntolerance = 1e-3\n"), ExitCode::program_failed),
+              testing::HasSubstr("64 of 64 elements differ"));
+}
+
+TEST_F(Runner, AnInterruptEndsTheFillingOfBuffers) {
+  const volatile bool interrupt = true;
+  try {
+    run_launch(frontend::parse_launch_file(saxpy(""), "l.toml"), module_, *gpu_, 1, &interrupt);
+    FAIL() << "ran";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::interrupted);
+  }
+  EXPECT_EQ(gpu_->memory().used(), 0u);
+}
+
+TEST_F(Runner, LargeContentsAreMadeInPiecesWithoutASeam) {
+  // 600001 elements of 4 bytes are more than two pieces; the kernel reverses only the first 64.
+  const std::string name = folder_ + "_large.bin";
+  std::vector<std::uint32_t> wanted(600001);
+  for (std::uint32_t i = 0; i < wanted.size(); ++i) wanted[i] = i < 64 ? 63 - i : i;
+  std::ofstream(name, std::ios::binary)
+      .write(reinterpret_cast<const char*>(wanted.data()), static_cast<std::streamsize>(wanted.size() * 4));
+  EXPECT_NO_THROW(run("kernel = \"reverse\"\ngrid = 1\nblock = 64\n[[arg]]\nname = \"x\"\ntype = \"u32\"\nshape = 600001\n"
+                      "init = \"iota\"\n[[arg]]\nlocal = 256\n[[expect]]\narg = \"x\"\nfile = \"" + name + "\"\n"));
+  unlink(name.c_str());
+}
+
 TEST_F(Runner, LocalMemoryLiesInSharedMemory) {
   EXPECT_NO_THROW(
       run("kernel = \"reverse\"\ngrid = 1\nblock = 64\n[[arg]]\nname = \"x\"\ntype = \"s32\"\nshape = "
