@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
@@ -34,8 +35,14 @@ Arguments arguments(int argc, char** argv) {
   const auto dashes = !all.empty() && all.front() == "run" ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
-  for (std::string& a : out.ours)
+  const bool compiles = !all.empty() && all.front() == "build";  // its options are the compiler's
+  for (std::string& a : out.ours) {
     if (a == "--json" || a == "--csv") a += "=-";
+    // CLI11 would take the next argument for the value.
+    if (!compiles && a.starts_with("--") && a.find('=') + 1 == a.size())
+      throw Error(ExitCode::usage, "option-value", fmt::format("{} has no value", shown(a)),
+                  "something must follow the =");
+  }
   std::ranges::reverse(out.ours);
   return out;
 }
@@ -88,7 +95,7 @@ int parse_and_run(int argc, char** argv) {
       talk(innermost(app).help());
       return static_cast<int>(ExitCode::usage);
     }
-    throw Error(ExitCode::usage, "option-value", e.what(), "simtlab --help, simtlab COMMAND --help");
+    throw Error(ExitCode::usage, "option-value", shown_lines(e.what(), 400), "simtlab --help, simtlab COMMAND --help");
   }
   return chosen();
 }
@@ -100,21 +107,28 @@ void unexpected_argument(const CLI::App& app, const std::string& argument) {
   const std::string where = &command == &app ? "simtlab" : "simtlab " + command.get_name();
   if (argument.starts_with("-") && argument.size() > 1) {
     const std::string name = argument.substr(0, argument.find('='));
-    const std::string near = nearest_name(name, option_names(command));
+    const std::string near = nearest_name(name.substr(0, 200), option_names(command));
     throw Error(
-        ExitCode::usage, "option-unknown", fmt::format("{} has no option {}", where, name),
+        ExitCode::usage, "option-unknown", fmt::format("{} has no option {}", where, shown(name)),
         near.empty() ? fmt::format("{} --help lists them", where) : fmt::format("did you mean {}?", near));
   }
+  const std::string given = shown(argument);
   std::vector<std::string> names;
   for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(sub->get_name());
-  const std::string near = nearest_name(argument, names);
+  // `simtlab show` means `simtlab config show`.
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    for (const CLI::App* below : sub->get_subcommands([](const CLI::App*) { return true; }))
+      if (below->get_name() == argument)
+        throw Error(ExitCode::usage, "command-unknown", fmt::format("{} has no command '{}'", where, given),
+                    fmt::format("did you mean '{} {} {}'?", where, sub->get_name(), argument));
+  const std::string near = nearest_name(argument.substr(0, 200), names);
   if (!names.empty())
     throw Error(
-        ExitCode::usage, "command-unknown", fmt::format("{} has no command '{}'", where, argument),
+        ExitCode::usage, "command-unknown", fmt::format("{} has no command '{}'", where, given),
         near.empty() ? fmt::format("{} --help lists them", where) : fmt::format("did you mean '{}'?", near));
   throw Error(ExitCode::usage, "argument-unexpected",
-              fmt::format("{} takes no argument '{}' here", where, argument),
+              fmt::format("{} takes no argument '{}' here", where, given),
               fmt::format("{} --help shows the usage", where));
 }
 

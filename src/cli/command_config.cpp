@@ -63,13 +63,17 @@ std::string as_text(const device::LoadedDevice& loaded, const std::vector<device
 
 int show(const Show& options) {
   const device::Configuration configuration = resolve(options.device);
-  const device::LoadedDevice loaded = device::load_device(configuration.options.gpu, configuration.settings);
+  const device::LoadedDevice loaded = device::load_device(configuration);
+  OutputOptions output;
+  output.json = options.json;
+  check_outputs(output);
+  check_inputs(output, files_of(configuration, loaded));
   std::vector<device::Entry> entries = configuration.option_entries;
   entries.insert(entries.end(), loaded.entries.begin(), loaded.entries.end());
-  if (options.json.empty())
+  if (output.json.empty())
     print(as_text(loaded, entries, options.origin));
   else
-    write_to(options.json, as_json(loaded, entries));
+    write_to(output.json, as_json(loaded, entries));
   return 0;
 }
 
@@ -84,6 +88,7 @@ void add_config(CLI::App& app, Action& chosen) {
   add_device_options(*sub, options->device);
   sub->add_flag("--origin", options->origin, "Also the layer and the source of each value");
   sub->add_option("--json", options->json, "As JSON to stdout, or with --json=FILE to FILE")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("[=FILE]");
   sub->callback([&chosen, options] { chosen = [options] { return show(*options); }; });
 }

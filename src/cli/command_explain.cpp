@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/output.h"
@@ -64,8 +65,8 @@ int explain(const std::string& name) {
     if (name == fmt::format("{}", e.code) || name == e.name)
       out += fmt::format("exit code {} ({})\n", e.code, e.name) + field("meaning", e.meaning);
   if (out.empty()) {
-    const std::string near = nearest_name(name, known_names());
-    throw Error(ExitCode::usage, "explain-unknown", fmt::format("nothing is known about '{}'", name),
+    const std::string near = nearest_name(name.substr(0, 200), known_names());
+    throw Error(ExitCode::usage, "explain-unknown", fmt::format("nothing is known about '{}'", shown(name)),
                 near.empty() ? "`simtlab list stats` lists the metrics; errors print their name in brackets"
                              : fmt::format("did you mean '{}'?", near));
   }

@@ -12,12 +12,11 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr std::uint64_t max_result_bytes = std::uint64_t{2} << 30;
-
-int report(const std::string& file, const OutputOptions& options) {
+int report(const std::string& file, OutputOptions options) {
   check_outputs(options);
   const std::string name = file == "-" ? "/dev/stdin" : file;
-  write_outputs(result::result_from_json(read_file(name, max_result_bytes, "result file"), name), options,
+  check_inputs(options, {name});
+  write_outputs(result::result_from_json(read_file(name, result::max_json_bytes, "result file"), name), options,
                 STDOUT_FILENO);
   return 0;
 }

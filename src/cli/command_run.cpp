@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cli/kernel.h"
@@ -58,7 +59,7 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
                 : fmt::format("{} ended with status {} before it used the GPU", name, r.exit_status),
             "the program's own messages are above"};
   return {ExitCode::bad_input, "program-no-cuda",
-          fmt::format("{} ran, but made no call to the CUDA runtime library", name),
+          fmt::format("{} ran, but did not use the CUDA runtime library of simtlab: no kernel was launched", name),
           "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build)"};
 }
 
@@ -104,10 +105,13 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   const RunClock clock;
   const device::Configuration configuration = resolve(options.run);
   threads_note(configuration, options.output);
-  const device::LoadedDevice device = device::load_device(
-      configuration.options.gpu, configuration.settings);  // its errors before the program runs
+  const device::LoadedDevice device = device::load_device(configuration);  // its errors before the program runs
+  check_inputs(options.output, inputs);
+  check_inputs(options.output, files_of(configuration, device));
   ProgramResult r = run_program({command, runtime::run_config(configuration), data_on_stdout(options.output)});
-  if (!r.used_gpu && !r.interrupted && !r.timed_out) throw no_gpu_use(r, name);
+  // A program that is linked with CUDA and gives it nothing to do has an empty result.
+  const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
+  if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);
   note_limits(r, configuration.options);
   result::Manifest& m = r.result.manifest;
   m.device = device.device.name;
@@ -144,6 +148,7 @@ bool has_launch_options(const frontend::LaunchOptions& o) {
 void add_kernel_options(CLI::App& command, KernelRun& run) {
   const auto group = "Kernel without a host program";
   command.add_option("--launch", run.launch_file, "Launch file (docs/launch-file.md)")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
   command.add_option("--kernel", run.launch.kernel, "The kernel, if the module has several")
@@ -167,7 +172,7 @@ void add_kernel_options(CLI::App& command, KernelRun& run) {
       ->group(group);
 }
 
-int run_command(const CLI::App& app, const Run& options, const std::vector<std::string>& rest,
+int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
   check_outputs(options.output);
   if (std::ranges::any_of(rest, is_source)) {
@@ -190,7 +195,7 @@ int run_command(const CLI::App& app, const Run& options, const std::vector<std::
                 "simtlab run kernel.ptx --launch FILE");
   if (!rest.empty())
     throw Error(
-        ExitCode::usage, "run-what", fmt::format("cannot run '{}'", rest.front()),
+        ExitCode::usage, "run-what", fmt::format("cannot run '{}'", shown(rest.front())),
         "a source (app.cu), a kernel (kernel.ptx --launch FILE), or -- and a program with its arguments");
   if (!after_dashes || after_dashes->empty())
     throw Error(ExitCode::usage, "run-what", "nothing to run",

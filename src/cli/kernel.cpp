@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -43,10 +44,32 @@ bool has_partial_result(const Error& error) {
          error.id().starts_with("limit-");
 }
 
-frontend::LaunchSpec launch_of(const KernelRun& run) {
+// What is read once: a pipe gives its text only once.
+struct Inputs {
+  std::string ptx, launch_text;
+  frontend::LaunchSpec launch;
+};
+
+Inputs read_inputs(const KernelRun& run) {
+  Inputs out;
   frontend::LaunchSpec base;
-  if (!run.launch_file.empty()) base = frontend::load_launch_file(run.launch_file);
-  return frontend::launch_from_options(run.launch, std::move(base));
+  if (!run.launch_file.empty()) {
+    out.launch_text = read_file(run.launch_file, frontend::max_launch_file_bytes, "launch file");
+    base = frontend::parse_launch_file(out.launch_text, run.launch_file);
+  }
+  out.launch = frontend::launch_from_options(run.launch, std::move(base));
+  out.ptx = read_file(run.file, max_ptx_bytes, "PTX file");
+  return out;
+}
+
+void check_kernel_inputs(const OutputOptions& output, const KernelRun& run, const frontend::LaunchSpec& launch) {
+  std::vector<std::filesystem::path> files = {run.file};
+  if (!run.launch_file.empty()) files.emplace_back(run.launch_file);
+  for (const frontend::LaunchArg& a : launch.args)
+    if (!a.contents.file.empty()) files.push_back(a.contents.file);
+  for (const frontend::Expectation& e : launch.expect)
+    if (!e.contents.file.empty()) files.push_back(e.contents.file);
+  check_inputs(output, files);
 }
 
 }  // namespace
@@ -56,18 +79,19 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOpti
   const device::Configuration configuration = resolve(options);
   const device::ToolOptions& tool = configuration.options;
   threads_note(configuration, output);
-  const device::LoadedDevice device = device::load_device(tool.gpu, configuration.settings);
-  const frontend::LaunchSpec spec = launch_of(run);
-  const std::string ptx = read_file(run.file, max_ptx_bytes, "PTX file");
+  const device::LoadedDevice device = device::load_device(configuration);
+  const Inputs inputs = read_inputs(run);
+  check_kernel_inputs(output, run, inputs.launch);
+  check_inputs(output, files_of(configuration, device));
 
   const Signals signals(tool.max_time_ns * 1e-9);
   gpu::Gpu gpu(device.device, gpu_options(tool, signals));
-  const gpu::ModuleId module = gpu.load_module(run.file, ptx);
+  const gpu::ModuleId module = gpu.load_module(run.file, inputs.ptx);
   std::optional<Error> failure;
   std::string where;
   try {
     const Progress progress("simulating", output.quiet);
-    runtime::run_launch(spec, module, gpu, tool.seed);
+    runtime::run_launch(inputs.launch, module, gpu, tool.seed, signals.flag());
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted) where = e.diagnostics().front().message;
     failure = what_ended_it(e, signals, tool);
@@ -79,8 +103,8 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOpti
   m.device = device.device.name;
   m.mode = tool.mode;
   m.seed = tool.seed;
-  m.inputs = hash_inputs({run.file});
-  if (!run.launch_file.empty()) m.inputs.push_back(hash_inputs({run.launch_file}).front());
+  m.inputs = {{run.file, hash_bytes(inputs.ptx)}};
+  if (!run.launch_file.empty()) m.inputs.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
   m.configuration = configuration_of(configuration, device);
   if (failure) {
     m.stopped_at = where;

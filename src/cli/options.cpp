@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/error.h"
+#include "base/shown.h"
 
 namespace simtlab::cli {
 namespace {
@@ -14,7 +16,7 @@ using Settings = std::vector<device::Setting>;
 // An option as the setting of the same name.
 void add(Settings& settings, const char* key, const std::optional<std::string>& value) {
   if (value)
-    settings.push_back({key, *value, {"command line", fmt::format("--{} {}", key, *value), "", false}});
+    settings.push_back({key, *value, {"command line", fmt::format("--{} {}", key, shown(*value)), "", false}});
 }
 
 Settings settings_of(const DeviceOptions& options) {
@@ -29,6 +31,10 @@ device::Configuration gather(const DeviceOptions& options, const Settings& setti
 }
 
 }  // namespace
+
+std::string refuse_empty(std::string& value) {
+  return value.empty() ? "is empty" : "";
+}
 
 void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
@@ -45,6 +51,7 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
       .add_option("--config", options.config,
                   "One more configuration file (TOML), read after the user's and the project's")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Configuration");
@@ -59,6 +66,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("MODE")
       ->group("Configuration");
   command.add_option("--dram", options.dram, "Memory technology (not in this version)")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME|FILE")
       ->group("Configuration");
   command.add_option("--regs", options.registers, "Registers a thread, instead of the estimate")
@@ -87,14 +95,17 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 void add_output_options(CLI::App& command, OutputOptions& options) {
   const auto group = "Output";
   command.add_option("-o,--output,--report", options.output, "Write the text report to FILE (- is stdout)")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
   // `--json` alone is turned into `--json=-` before parsing, so that it never takes the next argument.
   command
       .add_option("--json", options.json, "Write the result as JSON to stdout, or with --json=FILE to FILE")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("[=FILE]")
       ->group(group);
   command.add_option("--csv", options.csv, "Write the metrics as CSV to stdout, or with --csv=FILE to FILE")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("[=FILE]")
       ->group(group);
   command.add_option("--color", options.color, "auto (default), always or never")
@@ -109,12 +120,24 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
       ->group(group);
 }
 
+std::vector<std::filesystem::path> files_of(const device::Configuration& configuration,
+                                            const device::LoadedDevice& device) {
+  std::vector<std::filesystem::path> files = configuration.files;
+  for (const device::Entry& e : device.entries) {
+    // "file:line" of a value that a device file states; a file that it inherits from is read as well.
+    std::filesystem::path file = e.origin.where.substr(0, e.origin.where.rfind(':'));
+    if (e.origin.layer == "device" && std::ranges::find(files, file) == files.end())
+      files.push_back(std::move(file));
+  }
+  return files;
+}
+
 device::Configuration resolve(const DeviceOptions& options) {
   return gather(options, settings_of(options));
 }
 
 device::Configuration resolve(const RunOptions& options) {
-  if (!options.dram.empty())
+  if (options.dram)
     throw Error(
         ExitCode::unsupported, "option-dram",
         "--dram is not available in this version: DRAM is modelled as latency and bandwidth per partition",

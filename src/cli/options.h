@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ struct DeviceOptions {
 
 struct RunOptions {
   DeviceOptions device;
-  std::string dram;
+  std::optional<std::string> dram;
   std::optional<std::string> mode;
   // As typed; device::gather() checks them.
   std::optional<std::string> threads, seed, max_cycles, max_time, max_memory, registers;
@@ -40,11 +41,18 @@ void add_device_options(CLI::App& command, DeviceOptions& options);
 void add_run_options(CLI::App& command, RunOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options);
 
+// A check for options that name something: an empty value is a script's variable that was not set.
+std::string refuse_empty(std::string& value);
+
 // The layers resolved: what a run uses. The configuration files are those of device/settings.h. Throws Error.
 device::Configuration resolve(const DeviceOptions& options);
 device::Configuration resolve(const RunOptions& options);
 
 // What a run that --max-time stopped ends with. where: in a kernel, in words; may be empty.
 Error time_limit(const device::ToolOptions& options, const std::string& where);
+
+// The configuration and device files that were read: no output may go there.
+std::vector<std::filesystem::path> files_of(const device::Configuration& configuration,
+                                            const device::LoadedDevice& device);
 
 }  // namespace simtlab::cli

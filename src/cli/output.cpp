@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/shown.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -33,6 +35,38 @@ void write_all(int descriptor, std::string_view text) {
                   fmt::format("cannot write to stdout: {}", std::strerror(errno)));
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+// The same for two names of one file: device and inode, or of a file that does not exist its path without
+// links.
+std::string identity(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return fmt::format("{}:{}", status.st_dev, status.st_ino);
+  std::error_code code;
+  const std::filesystem::path real =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, code), code);
+  return (code ? path : real).string();
+}
+
+struct NamedOutput {
+  std::string what;  // "--json=a"
+  std::string id;
+};
+
+std::vector<NamedOutput> named_outputs(const OutputOptions& options) {
+  std::vector<NamedOutput> out;
+  // What the shell opened is written to, too; a terminal, a pipe or /dev/null may be shared.
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode))
+    out.push_back({"standard output", fmt::format("{}:{}", status.st_dev, status.st_ino)});
+  const auto add = [&](const char* option, const std::string& file) {
+    if (file.empty() || file == "-" || file == "/dev/null") return;
+    out.push_back({fmt::format("{}{}", option, shown(file)), identity(file)});
+  };
+  add("--json=", options.json);
+  add("--csv=", options.csv);
+  add("-o ", options.output);
+  return out;
 }
 
 // The reason with the largest share, for the line that says what to type next.
@@ -94,11 +128,31 @@ void threads_note(const device::Configuration& configuration, const OutputOption
                      configuration.options.threads));
 }
 
-void check_outputs(const OutputOptions& options) {
+void check_outputs(OutputOptions& options) {
+  for (std::string* file : {&options.output, &options.json, &options.csv})
+    if (*file == "/dev/stdout" || *file == "/dev/fd/1" || *file == "/proc/self/fd/1") *file = "-";
   const int on_stdout = (options.json == "-") + (options.csv == "-") + (options.output == "-");
   if (on_stdout > 1)
     throw Error(ExitCode::usage, "option-conflict", "two outputs would share stdout",
                 "give all but one a file: --json=FILE, --csv=FILE, -o FILE");
+  const std::vector<NamedOutput> outputs = named_outputs(options);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (outputs[i].id == outputs[k].id)
+        throw Error(ExitCode::usage, "option-conflict",
+                    fmt::format("{} and {} would write to the same file", outputs[k].what, outputs[i].what),
+                    "give each a file of its own");
+}
+
+void check_inputs(const OutputOptions& options, const std::vector<std::filesystem::path>& inputs) {
+  const std::vector<NamedOutput> outputs = named_outputs(options);
+  for (const std::filesystem::path& input : inputs)
+    for (const NamedOutput& output : outputs)
+      if (output.id == identity(input))
+        throw Error(ExitCode::usage, "option-conflict",
+                    fmt::format("{} would overwrite {}, which this command reads", output.what,
+                                shown(input.string())),
+                    "choose another file");
 }
 
 bool data_on_stdout(const OutputOptions& options) {

@@ -1,8 +1,10 @@
 // Where text goes and how the terminal is served.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/options.h"
 #include "report/report.h"
@@ -22,8 +24,10 @@ void write_to(const std::string& file, std::string_view content);  // "-" is std
 // Says on stderr that more than one thread was asked for in vain.
 void threads_note(const device::Configuration& configuration, const OutputOptions& output);
 
-// Throws Error(usage) if two outputs would share stdout.
-void check_outputs(const OutputOptions& options);
+// Throws Error(usage) if two outputs would share stdout or a file. "/dev/stdout" becomes "-".
+void check_outputs(OutputOptions& options);
+// Throws Error(usage) if an output is one of the files that the run reads: writing it would destroy the input.
+void check_inputs(const OutputOptions& options, const std::vector<std::filesystem::path>& inputs);
 bool data_on_stdout(const OutputOptions& options);  // JSON or CSV
 
 // Writes all that was asked for. The text report goes to -o, else to `report_descriptor` (1 or 2) unless JSON

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -25,7 +26,6 @@ namespace simtlab::cli {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t max_result_bytes = std::uint64_t{2} << 30;
 
 void check_startable(const fs::path& path) {
   struct stat info {};
@@ -114,7 +114,7 @@ void collect(const fs::path& first, ProgramResult& out) {
   for (unsigned i = 0;; ++i) {
     const fs::path path = i == 0 ? first : fs::path(fmt::format("{}.{}", first.string(), i));
     if (!fs::exists(path, ignored)) break;
-    result::Result one = result::result_from_json(read_file(path, max_result_bytes, "result file"), path);
+    result::Result one = result::result_from_json(read_file(path, result::max_json_bytes, "result file"), path);
     if (i == 0) {
       out.result = std::move(one);
       out.used_gpu = true;
@@ -170,7 +170,8 @@ fs::path runtime_directory() {
 ProgramResult run_program(const ProgramRun& run) {
   const fs::path program = find_program(run.command.front());
   check_startable(program);
-  check_cuda_linkage(inspect_elf(program), run.command.front());
+  const ElfFacts facts = inspect_elf(program);
+  check_cuda_linkage(facts, run.command.front());
   const TemporaryDirectory folder;
   const fs::path config = folder.path() / "run.json", result = folder.path() / "result.json";
   write_file_atomically(config, result::to_json(run.config));
@@ -185,6 +186,8 @@ ProgramResult run_program(const ProgramRun& run) {
   signals.forward_to(0);
 
   ProgramResult out;
+  out.linked = std::ranges::any_of(
+      facts.needed, [](const std::string& name) { return name.starts_with("libcudart.so"); });
   out.interrupted = signals.interrupted();
   out.timed_out = signals.timed_out();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

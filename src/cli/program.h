@@ -19,6 +19,7 @@ struct ProgramRun {
 struct ProgramResult {
   result::Result result;
   bool used_gpu = false;  // the runtime library wrote a result
+  bool linked = false;    // the program asks for the runtime library
   int exit_status = 0;    // 128 + signal number if a signal ended it
   int signal = 0;
   bool interrupted = false, timed_out = false;

@@ -387,6 +387,9 @@ const Parameter* find_parameter(std::string_view key) {
 }
 
 std::string unknown_key_hint(const std::string& key, std::vector<std::string> more) {
+  if (const Parameter* p = find_parameter(key); p != nullptr)
+    return fmt::format("write it as a value of [{}]; allowed: {}", key.substr(0, key.find('.')),
+                       allowed_values(*p));
   for (const Parameter& p : parameters()) {
     more.push_back(p.key);
     if (const std::size_t dot = p.key.find('.'); dot != std::string::npos)

@@ -32,7 +32,10 @@ class Writer {
     for (std::size_t i = 0; i < most; ++i) kernel(*order[i]);
     if (most < order.size())
       note(fmt::format("{} more in the table; --all prints them in detail", order.size() - most));
-    if (result_.kernels.empty()) line("no kernel was launched");
+    if (result_.kernels.empty()) {
+      const bool stopped = result_.manifest.interrupted || !result_.manifest.failure.empty();
+      line(stopped ? "no kernel completed" : "no kernel was launched");
+    }
     if (result_.kernels.size() <= 1) copies();
     footer();
     return out_;

@@ -3,6 +3,7 @@
 // `total` may differ.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@
 namespace simtlab::result {
 
 inline constexpr int json_schema = 1;
+// Larger than any result: 4096 kernels with every metric are 50 MB.
+inline constexpr std::uint64_t max_json_bytes = std::uint64_t{256} << 20;
 
 std::string to_json(const Result& result);
 
