@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <cstdint>
+#include <limits>
 #include <memory>
-#include <system_error>
-#include <vector>
 
-#include "base/error.h"
+#include "base/files.h"
 
 namespace simtlab {
 namespace {
@@ -25,19 +23,12 @@ std::string hash_bytes(std::string_view bytes) {
 }
 
 std::string hash_file(const std::filesystem::path& path) {
-  const auto fail = [&](int code) {
-    throw Error(ExitCode::bad_input, code == ENOENT ? "file-missing" : "file-read",
-                fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(code)));
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
-  if (!file) fail(errno);
   const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(),
                                                                                 XXH64_freeState);
   XXH64_reset(state.get(), 0);
-  std::vector<char> buffer(1U << 20);
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get()))
-    XXH64_update(state.get(), buffer.data(), n);
-  if (std::ferror(file.get()) != 0) fail(errno);
+  read_pieces(path, std::numeric_limits<std::uint64_t>::max(), "file", [&](std::string_view piece) {
+    XXH64_update(state.get(), piece.data(), piece.size());
+  });
   return hex(XXH64_digest(state.get()));
 }
 

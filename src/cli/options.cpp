@@ -40,6 +40,7 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
       .add_option("--gpu", options.gpu,
                   "The simulated GPU: a name of `simtlab list gpus` or a device file (default h100)")
+      ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME|FILE")
       ->group("Configuration");
   command
@@ -123,6 +124,9 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
 std::vector<std::filesystem::path> files_of(const device::Configuration& configuration,
                                             const device::LoadedDevice& device) {
   std::vector<std::filesystem::path> files = configuration.files;
+  // A device file may state no value of its own; the name of the catalogue is no file.
+  const std::string& gpu = configuration.options.gpu;
+  if (gpu.find('/') != std::string::npos || gpu.ends_with(".toml")) files.emplace_back(gpu);
   for (const device::Entry& e : device.entries) {
     // "file:line" of a value that a device file states; a file that it inherits from is read as well.
     std::filesystem::path file = e.origin.where.substr(0, e.origin.where.rfind(':'));

@@ -36,6 +36,9 @@ void check_startable(const fs::path& path) {
   if (S_ISDIR(info.st_mode))
     throw Error(ExitCode::bad_input, "program-missing", fmt::format("{} is a directory", name),
                 "give the path of an executable after --");
+  if (!S_ISREG(info.st_mode))  // opening a pipe would wait for its writer
+    throw Error(ExitCode::bad_input, "program-missing", fmt::format("{} is no regular file", name),
+                "give the path of an executable after --");
   if (::access(name.c_str(), X_OK) != 0)
     throw Error(ExitCode::bad_input, "program-permission", fmt::format("{} is not executable", name),
                 "chmod +x it, or, for a source or a .ptx, leave out the --");

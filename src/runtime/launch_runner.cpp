@@ -78,12 +78,14 @@ class Buffers {
   }
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
-  std::uint64_t add(std::uint64_t bytes, const std::string& what) {
+  std::uint64_t add(std::uint64_t bytes, const std::string& what, const SourcePos& pos) {
     const std::optional<std::uint64_t> address = gpu_.allocate(bytes, what);
     if (!address)
       throw Error(ExitCode::bad_input, "launch-memory",
-                  fmt::format("{} of {} bytes does not fit the device's memory", what, bytes),
-                  "use a smaller shape, another --gpu, or raise --max-memory");
+                  Diagnostic{fmt::format("{} of {} bytes does not fit the device's memory", what, bytes),
+                             pos,
+                             {},
+                             "use a smaller shape, another --gpu, or raise --max-memory"});
     addresses_.push_back(*address);
     return *address;
   }
@@ -278,7 +280,7 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     }
     std::uint64_t address = 0;
     if (arg.kind == LaunchArg::Kind::buffer) {
-      address = addresses[i] = buffers.add(arg.bytes(), label(arg, i));
+      address = addresses[i] = buffers.add(arg.bytes(), label(arg, i), arg.pos);
       if (arg.contents.kind == Contents::Kind::zero) {
         gpu.fill(address, std::byte{0}, arg.bytes(), 0, false);
       } else {
