@@ -95,7 +95,8 @@ int parse_and_run(int argc, char** argv) {
       talk(innermost(app).help());
       return static_cast<int>(ExitCode::usage);
     }
-    throw Error(ExitCode::usage, "option-value", shown_lines(e.what(), 400), "simtlab --help, simtlab COMMAND --help");
+    throw Error(ExitCode::usage, "option-value", shown_lines(e.what(), 400),
+                "simtlab --help, simtlab COMMAND --help");
   }
   return chosen();
 }

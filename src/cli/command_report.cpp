@@ -16,8 +16,8 @@ int report(const std::string& file, OutputOptions options) {
   check_outputs(options);
   const std::string name = file == "-" ? "/dev/stdin" : file;
   check_inputs(options, {name});
-  write_outputs(result::result_from_json(read_file(name, result::max_json_bytes, "result file"), name), options,
-                STDOUT_FILENO);
+  write_outputs(result::result_from_json(read_file(name, result::max_json_bytes, "result file"), name),
+                options, STDOUT_FILENO);
   return 0;
 }
 

@@ -26,7 +26,8 @@ void threads_note(const device::Configuration& configuration, const OutputOption
 
 // Throws Error(usage) if two outputs would share stdout or a file. "/dev/stdout" becomes "-".
 void check_outputs(OutputOptions& options);
-// Throws Error(usage) if an output is one of the files that the run reads: writing it would destroy the input.
+// Throws Error(usage) if an output is one of the files that the run reads: writing it would destroy the
+// input.
 void check_inputs(const OutputOptions& options, const std::vector<std::filesystem::path>& inputs);
 bool data_on_stdout(const OutputOptions& options);  // JSON or CSV
 

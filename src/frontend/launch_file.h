@@ -81,8 +81,8 @@ struct LaunchSpec {
   std::optional<std::array<std::uint32_t, 3>> grid, global,
       block;                       // grid in blocks or global in threads, not both
   std::uint32_t shared_bytes = 0;  // dynamic shared memory
-  // Where they were given: a place in the launch file, or the option as the name of a file. grid_pos: of grid or
-  // global.
+  // Where they were given: a place in the launch file, or the option as the name of a file. grid_pos: of grid
+  // or global.
   SourcePos kernel_pos, grid_pos, block_pos, shared_pos;
   std::vector<LaunchArg> args;
   std::vector<Expectation> expect;

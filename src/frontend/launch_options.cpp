@@ -74,7 +74,8 @@ Number number(const std::string& text, std::string_view digits, ElementType type
         return std::pair(r.ptr, r.ec);
       }();
       if (error != std::errc{} || at != end || begin == end)
-        usage("--arg", text, fmt::format("'{}' is not a whole number that fits {}", shown(digits), name_of(type)),
+        usage("--arg", text,
+              fmt::format("'{}' is not a whole number that fits {}", shown(digits), name_of(type)),
               arg_forms);
       if (type == ElementType::u64) usage("--arg", text, "a u64 is not negative", arg_forms);
     }
@@ -163,7 +164,8 @@ LaunchSpec launch_from_options(const LaunchOptions& options, LaunchSpec base) {
     return SourcePos{fmt::format("{} {}", option, shown(text)), 0, 0};
   };
   if (options.kernel) {
-    if (options.kernel->empty()) usage("--kernel", "''", "an empty name", "leave it out if there is one kernel");
+    if (options.kernel->empty())
+      usage("--kernel", "''", "an empty name", "leave it out if there is one kernel");
     spec.kernel = *options.kernel;
     spec.kernel_pos = place("--kernel", spec.kernel);
   }

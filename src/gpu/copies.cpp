@@ -137,4 +137,8 @@ void Gpu::charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool 
   impl_->charge(bytes, kind, stream, async);
 }
 
+void Gpu::charge_fill(std::uint64_t bytes, StreamId stream, bool async) {
+  impl_->charge_fill(bytes, stream, async);
+}
+
 }  // namespace simtlab::gpu

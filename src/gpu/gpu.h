@@ -67,6 +67,7 @@ class Gpu {
   bool fill_box(std::uint64_t address, std::byte value, const Box& box, StreamId stream, bool async);
   // Charges the time of a copy that the caller made.
   void charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
+  void charge_fill(std::uint64_t bytes, StreamId stream, bool async);
 
   ModuleId load_module(std::string name, std::string ptx);     // throws Error
   void unload_module(ModuleId module);

@@ -73,8 +73,7 @@ void generate(const ContentsRequest& request, const TakePiece& take) {
   std::vector<std::byte> piece(in_piece * size);
   for (std::uint64_t done = 0; done < request.elements;) {
     const std::uint64_t n = std::min(in_piece, request.elements - done);
-    for (std::uint64_t i = 0; i < n; ++i)
-      store(piece.data() + i * size, request.arg.type, generator.next());
+    for (std::uint64_t i = 0; i < n; ++i) store(piece.data() + i * size, request.arg.type, generator.next());
     take(done * size, std::span(piece).first(n * size));
     done += n;
   }

@@ -1,5 +1,5 @@
-// What a launch file says to be in a buffer, made piece by piece: buffers may be as large as the memory of the
-// host.
+// What a launch file says to be in a buffer, made piece by piece: buffers may be as large as the memory of
+// the host.
 #pragma once
 
 #include <cstddef>

@@ -219,8 +219,10 @@ std::string place(const LaunchArg& arg, std::uint64_t index) {
   return fmt::format("[{}]", fmt::join(at, ", "));
 }
 
-void stop_if(const volatile bool* interrupt) {
-  if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", "interrupted");
+// The message says where, as that of an interrupted kernel does.
+void stop_if(const volatile bool* interrupt, const char* doing, const LaunchArg& arg, std::size_t index) {
+  if (interrupt != nullptr && *interrupt)
+    throw Error(ExitCode::interrupted, "interrupted", fmt::format("{} {}", doing, label(arg, index)));
 }
 
 void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::uint64_t address,
@@ -235,7 +237,7 @@ void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::u
   std::string lines;
   make_contents({arg, expected.contents, expected.fill, n},
                 [&](std::uint64_t offset, std::span<const std::byte> wanted) {
-    stop_if(interrupt);
+    stop_if(interrupt, "the comparison of", arg, expected.arg);
     const std::byte* got = gpu.memory().host(address + offset);
     for (std::size_t at = 0; at < wanted.size(); at += size) {
       const std::byte *g = got + at, *w = wanted.data() + at;
@@ -282,12 +284,12 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     if (arg.kind == LaunchArg::Kind::buffer) {
       address = addresses[i] = buffers.add(arg.bytes(), label(arg, i), arg.pos);
       if (arg.contents.kind == Contents::Kind::zero) {
-        gpu.fill(address, std::byte{0}, arg.bytes(), 0, false);
+        gpu.charge_fill(arg.bytes(), 0, false);  // new memory is zero
       } else {
         // Straight into device memory: a second copy of a large buffer may not fit the host.
         make_contents({arg, arg.contents, false, arg.elements(), seed, i},
                       [&](std::uint64_t offset, std::span<const std::byte> piece) {
-          stop_if(interrupt);
+          stop_if(interrupt, "the contents of", arg, i);
           SIMTLAB_ASSERT(gpu.memory().write(address + offset, piece), "a buffer was allocated too small");
         });
         gpu.charge_copy(arg.bytes(), gpu::Gpu::CopyKind::host_to_device, 0, false);

@@ -169,8 +169,14 @@ class Limits(Case):
         begin = time.monotonic()
         result = self.simtlab("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:500000000:f32:random", "--max-time", "1", timeout=60)
         self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertIn("stopped after the time limit of 1 s [limit-time]", result.stderr)
+        self.assertIn("stopped after the time limit of 1 s at the contents of argument 0 [limit-time]", result.stderr)
         self.assertLess(time.monotonic() - begin, 6)
+
+    def test_zeros_cost_nothing(self):
+        self.file("k.ptx", STORE)
+        self.ok("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1500000000:f32:zero", "--mode", "functional", "--json=r.json", timeout=60)
+        peak = json.loads((self.folder / "r.json").read_text())["total"]["host.peak_memory"]["value"]
+        self.assertLess(peak, 1 << 30)
 
     def test_a_device_cannot_ask_for_all_the_memory_of_the_host(self):
         self.saxpy()

@@ -9,13 +9,18 @@ namespace {
 
 TEST(Shown, LeavesOrdinaryTextAlone) {
   EXPECT_EQ(shown("saxpy<float>"), "saxpy<float>");
-  EXPECT_EQ(shown("gr\xc3\xb6\xc3\x9f" "e"), "gr\xc3\xb6\xc3\x9f" "e");
+  EXPECT_EQ(shown("gr\xc3\xb6\xc3\x9f"
+                  "e"),
+            "gr\xc3\xb6\xc3\x9f"
+            "e");
   EXPECT_EQ(shown(""), "");
 }
 
 TEST(Shown, ReplacesWhatATerminalWouldObey) {
   EXPECT_EQ(shown("\x1b[31mEVIL\x07\x7f"), "?[31mEVIL??");
-  EXPECT_EQ(shown("a\xc2\x9b" "31m"), "a?31m");
+  EXPECT_EQ(shown("a\xc2\x9b"
+                  "31m"),
+            "a?31m");
   EXPECT_EQ(shown("a\nb\tc"), "a?b?c");
   EXPECT_EQ(shown("\xc2"), "\xc2");
 }
