@@ -40,7 +40,8 @@ std::string format_one(const Diagnostic& d, const std::string& id) {
       if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
     }
     out += "  " + shown + "\n";
-    if (d.pos.column != 0 && column - from <= shown.size()) out += "  " + std::string(column - from, ' ') + "^\n";
+    if (d.pos.column != 0 && column - from <= shown.size())
+      out += "  " + std::string(column - from, ' ') + "^\n";
   }
   if (!d.hint.empty()) out += "  hint: " + shown_lines(d.hint, max_message_line) + "\n";
   return out;
@@ -93,7 +94,8 @@ std::string nearest_name(const std::string& name, const std::vector<std::string>
 }
 
 void assertion_failed(const char* condition, const char* file, int line, const char* message) {
-  throw std::logic_error(fmt::format("internal error: {} ({} at {}:{}); please report this", message, condition, file, line));
+  throw std::logic_error(
+      fmt::format("internal error: {} ({} at {}:{}); please report this", message, condition, file, line));
 }
 
 }  // namespace simtlab

@@ -87,8 +87,8 @@ bool is_named_pipe(int fd, const struct stat& status) {
          file_system.f_type != pipe_file_system;
 }
 
-// Until somebody has opened the named pipe for writing; returns the bytes of `piece` that were read meanwhile.
-// `fd` does not block.
+// Until somebody has opened the named pipe for writing; returns the bytes of `piece` that were read
+// meanwhile. `fd` does not block.
 std::size_t await_writer(int fd, std::vector<char>& piece, const fs::path& path, std::string_view what) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds patience{10};

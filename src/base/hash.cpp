@@ -26,9 +26,8 @@ std::string hash_file(const std::filesystem::path& path) {
   const std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state(XXH64_createState(),
                                                                                 XXH64_freeState);
   XXH64_reset(state.get(), 0);
-  read_pieces(path, std::numeric_limits<std::uint64_t>::max(), "file", [&](std::string_view piece) {
-    XXH64_update(state.get(), piece.data(), piece.size());
-  });
+  read_pieces(path, std::numeric_limits<std::uint64_t>::max(), "file",
+              [&](std::string_view piece) { XXH64_update(state.get(), piece.data(), piece.size()); });
   return hex(XXH64_digest(state.get()));
 }
 

@@ -59,7 +59,8 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
                 : fmt::format("{} ended with status {} before it used the GPU", name, r.exit_status),
             "the program's own messages are above"};
   return {ExitCode::bad_input, "program-no-cuda",
-          fmt::format("{} ran, but did not use the CUDA runtime library of simtlab: no kernel was launched", name),
+          fmt::format("{} ran, but did not use the CUDA runtime library of simtlab: no kernel was launched",
+                      name),
           "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build)"};
 }
 
@@ -80,9 +81,9 @@ void note_limits(ProgramResult& r, const device::ToolOptions& o) {
 int exit_code_of(const ProgramResult& r, const std::string& name) {
   const result::Manifest& m = r.result.manifest;
   if (m.interrupted) {
-    talk(m.stopped_at.empty() ? "interrupted: the result covers what ran until then\n"
-                              : fmt::format("interrupted at {}: the result covers what ran until then\n",
-                                            m.stopped_at));
+    talk(m.stopped_at.empty()
+             ? "interrupted: the result covers what ran until then\n"
+             : fmt::format("interrupted at {}: the result covers what ran until then\n", m.stopped_at));
     return static_cast<int>(ExitCode::interrupted);
   }
   if (!m.failure.empty()) {
@@ -105,10 +106,12 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   const RunClock clock;
   const device::Configuration configuration = resolve(options.run);
   threads_note(configuration, options.output);
-  const device::LoadedDevice device = device::load_device(configuration);  // its errors before the program runs
+  const device::LoadedDevice device =
+      device::load_device(configuration);  // its errors before the program runs
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
-  ProgramResult r = run_program({command, runtime::run_config(configuration), data_on_stdout(options.output)});
+  ProgramResult r =
+      run_program({command, runtime::run_config(configuration), data_on_stdout(options.output)});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);

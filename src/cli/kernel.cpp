@@ -34,8 +34,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
 // Both a signal and the time limit stop the simulation as an interruption; the user is told which it was.
 Error what_ended_it(const Error& error, const Signals& signals, const device::ToolOptions& o) {
   if (error.code() != ExitCode::interrupted) return error;
-  if (signals.timed_out())
-    return time_limit(o, error.diagnostics().front().message);
+  if (signals.timed_out()) return time_limit(o, error.diagnostics().front().message);
   return error;
 }
 
@@ -62,7 +61,8 @@ Inputs read_inputs(const KernelRun& run) {
   return out;
 }
 
-void check_kernel_inputs(const OutputOptions& output, const KernelRun& run, const frontend::LaunchSpec& launch) {
+void check_kernel_inputs(const OutputOptions& output, const KernelRun& run,
+                         const frontend::LaunchSpec& launch) {
   std::vector<std::filesystem::path> files = {run.file};
   if (!run.launch_file.empty()) files.emplace_back(run.launch_file);
   for (const frontend::LaunchArg& a : launch.args)

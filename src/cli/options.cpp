@@ -16,7 +16,8 @@ using Settings = std::vector<device::Setting>;
 // An option as the setting of the same name.
 void add(Settings& settings, const char* key, const std::optional<std::string>& value) {
   if (value)
-    settings.push_back({key, *value, {"command line", fmt::format("--{} {}", key, shown(*value)), "", false}});
+    settings.push_back(
+        {key, *value, {"command line", fmt::format("--{} {}", key, shown(*value)), "", false}});
 }
 
 Settings settings_of(const DeviceOptions& options) {
@@ -159,7 +160,8 @@ device::Configuration resolve(const RunOptions& options) {
   add(settings, "regs", options.registers);
   device::Configuration configuration = gather(options.device, settings);
   if (configuration.options.mode == "functional" && options.max_cycles)
-    throw Error(ExitCode::usage, "option-conflict", "--max-cycles has no meaning in functional mode: it counts no cycles",
+    throw Error(ExitCode::usage, "option-conflict",
+                "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
   return configuration;
 }

@@ -117,7 +117,8 @@ void collect(const fs::path& first, ProgramResult& out) {
   for (unsigned i = 0;; ++i) {
     const fs::path path = i == 0 ? first : fs::path(fmt::format("{}.{}", first.string(), i));
     if (!fs::exists(path, ignored)) break;
-    result::Result one = result::result_from_json(read_file(path, result::max_json_bytes, "result file"), path);
+    result::Result one =
+        result::result_from_json(read_file(path, result::max_json_bytes, "result file"), path);
     if (i == 0) {
       out.result = std::move(one);
       out.used_gpu = true;
@@ -189,8 +190,8 @@ ProgramResult run_program(const ProgramRun& run) {
   signals.forward_to(0);
 
   ProgramResult out;
-  out.linked = std::ranges::any_of(
-      facts.needed, [](const std::string& name) { return name.starts_with("libcudart.so"); });
+  out.linked = std::ranges::any_of(facts.needed,
+                                   [](const std::string& name) { return name.starts_with("libcudart.so"); });
   out.interrupted = signals.interrupted();
   out.timed_out = signals.timed_out();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

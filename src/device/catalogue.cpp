@@ -86,10 +86,10 @@ std::vector<Document> read_chain(fs::path path) {
     if (fs::is_regular_file(beside, ignored)) {
       path = beside;
     } else if (path = find_in_catalogue(document.inherits); path.empty()) {
-      throw Error(
-          ExitCode::bad_input, "device-inherits",
-          document.diagnostic(document.inherits_pos, fmt::format("unknown device '{}'", shown(document.inherits)),
-                              "name a device of 'simtlab list gpus' or a file beside this one"));
+      throw Error(ExitCode::bad_input, "device-inherits",
+                  document.diagnostic(document.inherits_pos,
+                                      fmt::format("unknown device '{}'", shown(document.inherits)),
+                                      "name a device of 'simtlab list gpus' or a file beside this one"));
     }
   }
 }
@@ -169,8 +169,8 @@ class Assembly {
   void set(const std::string& key, const std::string& value, Origin origin, const Diagnostic& here) {
     const Parameter* parameter = find_parameter(key);
     if (parameter == nullptr)
-      return keep("config-unknown-key", complete(here, fmt::format("unknown key '{}'", shown(key, 60)),
-                                                 unknown_key_hint(key)));
+      return keep("config-unknown-key",
+                  complete(here, fmt::format("unknown key '{}'", shown(key, 60)), unknown_key_hint(key)));
     try {
       store(*parameter, value, device_);
       origins_[index_of(key)] = std::move(origin);

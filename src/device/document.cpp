@@ -110,8 +110,7 @@ class Reader {
     if (static_cast<std::size_t>(std::count(key.begin(), key.end(), '.')) >= max_depth)
       return complain(node, fmt::format("{}: nested too deeply", key), "keys look like sm.count");
     if (table->empty())
-      document_.nodes.push_back(
-          {key, {}, {}, false, position(document_.file, table->source()), false, true});
+      document_.nodes.push_back({key, {}, {}, false, position(document_.file, table->source()), false, true});
     for (const auto& [name, child] : *table)
       read_node(fmt::format("{}.{}", key, std::string_view(name.str())), child);
   }

@@ -36,7 +36,8 @@ void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::
         key + "." + name, unit, minimum, maximum, [cache, member](Device& d) { return &(d.*cache.*member); },
         std::move(doc)));
   };
-  add("bytes", Unit::bytes, 0, max_bytes, &CacheParams::bytes, fmt::format("Capacity of {}, {}", what, scope));
+  add("bytes", Unit::bytes, 0, max_bytes, &CacheParams::bytes,
+      fmt::format("Capacity of {}, {}", what, scope));
   add("line_bytes", Unit::bytes, 32, max_line_bytes, &CacheParams::line_bytes,
       fmt::format("Line of {}", what));
   rows.back().power_of_two = true;
@@ -401,8 +402,8 @@ std::string unknown_key_hint(const std::string& key, std::vector<std::string> mo
 
 std::string wrong_with_empty_table(const std::string& key) {
   if (find_parameter(key) != nullptr) return fmt::format("{}: a table is no value", key);
-  const bool known = std::ranges::any_of(
-      parameters(), [&](const Parameter& p) { return p.key.starts_with(key + "."); });
+  const bool known =
+      std::ranges::any_of(parameters(), [&](const Parameter& p) { return p.key.starts_with(key + "."); });
   return known ? "" : fmt::format("unknown key '{}'", shown(key, 60));
 }
 

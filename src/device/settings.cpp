@@ -191,8 +191,8 @@ class Gathering {
         store(*parameter, setting.value, scratch_);
         out_.settings.push_back(setting);
       } else {
-        keep("config-unknown-key", diagnostic(fmt::format("unknown key '{}'", shown(setting.key, 60)),
-                                              hint_for(setting.key)));
+        keep("config-unknown-key",
+             diagnostic(fmt::format("unknown key '{}'", shown(setting.key, 60)), hint_for(setting.key)));
       }
     } catch (const Error& e) {
       keep(e.id(), diagnostic(e.diagnostics().front().message, e.diagnostics().front().hint));

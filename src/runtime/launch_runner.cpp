@@ -121,7 +121,8 @@ gpu::Kernel find_kernel(const LaunchSpec& spec, gpu::ModuleId module, const gpu:
   if (found) return *found;
   const std::string near = nearest_name(spec.kernel.substr(0, 1000), names);
   bad_arguments(place_or_file(spec.kernel_pos, spec),
-                fmt::format("{} has no kernel '{}'", shown(m.name), shown(spec.kernel)), near.empty() ? "it has: " + all : fmt::format("did you mean '{}'?", near));
+                fmt::format("{} has no kernel '{}'", shown(m.name), shown(spec.kernel)),
+                near.empty() ? "it has: " + all : fmt::format("did you mean '{}'?", near));
 }
 
 // The first argument too many, or the last before the missing one.
@@ -204,7 +205,7 @@ bool equal(const std::byte* got, const std::byte* wanted, ElementType type, doub
   if (std::memcmp(got, wanted, frontend::size_of(type)) == 0) return true;
   const double a = value_of(got, type), b = value_of(wanted, type);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  if (std::isinf(a) || std::isinf(b)) return a == b;  // infinity is no tolerance
+  if (std::isinf(a) || std::isinf(b)) return a == b;                 // infinity is no tolerance
   if (tolerance == 0) return frontend::is_floating(type) && a == b;  // -0 and 0
   return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
 }
@@ -235,8 +236,8 @@ void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::u
   std::uint64_t different = 0;
   double worst = 0;
   std::string lines;
-  make_contents({arg, expected.contents, expected.fill, n},
-                [&](std::uint64_t offset, std::span<const std::byte> wanted) {
+  make_contents({arg, expected.contents, expected.fill, n}, [&](std::uint64_t offset,
+                                                                std::span<const std::byte> wanted) {
     stop_if(interrupt, "the comparison of", arg, expected.arg);
     const std::byte* got = gpu.memory().host(address + offset);
     for (std::size_t at = 0; at < wanted.size(); at += size) {
@@ -289,9 +290,10 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
         // Straight into device memory: a second copy of a large buffer may not fit the host.
         make_contents({arg, arg.contents, false, arg.elements(), seed, i},
                       [&](std::uint64_t offset, std::span<const std::byte> piece) {
-          stop_if(interrupt, "the contents of", arg, i);
-          SIMTLAB_ASSERT(gpu.memory().write(address + offset, piece), "a buffer was allocated too small");
-        });
+                        stop_if(interrupt, "the contents of", arg, i);
+                        SIMTLAB_ASSERT(gpu.memory().write(address + offset, piece),
+                                       "a buffer was allocated too small");
+                      });
         gpu.charge_copy(arg.bytes(), gpu::Gpu::CopyKind::host_to_device, 0, false);
       }
     } else {

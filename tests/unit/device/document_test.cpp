@@ -181,8 +181,9 @@ TEST_F(DeviceFile, a_contradiction_points_at_the_value_of_the_most_derived_file_
   EXPECT_THAT(text, HasSubstr("value = \"20 cycles\""));
   EXPECT_THAT(text, HasSubstr("^\n"));
   // The first parameter of the rule is h100's own; the user's is the second one.
-  EXPECT_THAT(error_of("inherits = \"h100\"\nl1.latency = { value = \"900 cycles\", source = \"me\" }\n"),
-              testing::AllOf(HasSubstr("gpu.toml:2:"), HasSubstr("l2.latency = "), HasSubstr("above l1.latency")));
+  EXPECT_THAT(
+      error_of("inherits = \"h100\"\nl1.latency = { value = \"900 cycles\", source = \"me\" }\n"),
+      testing::AllOf(HasSubstr("gpu.toml:2:"), HasSubstr("l2.latency = "), HasSubstr("above l1.latency")));
 }
 
 TEST_F(DeviceFile, a_contradiction_of_a_setting_names_the_option_or_the_line) {

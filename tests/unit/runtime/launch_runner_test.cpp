@@ -140,22 +140,30 @@ TEST_F(Runner, ErrorsPointAtTheLineThatIsToBlame) {
   const auto says = [&](const std::string& toml) { return error_of(toml, ExitCode::bad_input); };
   EXPECT_THAT(says(changed("init = \"iota\"", "file = \"none.bin\"")),
               testing::AllOf(HasSubstr("_launch.toml:12:8: error: "), HasSubstr("[file-missing]")));
-  EXPECT_THAT(says(saxpy("[[expect]]\narg = \"y\"\nfile = \"none.bin\"\n")), HasSubstr("_launch.toml:23:8: error: "));
-  EXPECT_THAT(says(changed("global = 64", "global = 65")), HasSubstr("_launch.toml:3:10: error: global (65, 1, 1) is not"));
+  EXPECT_THAT(says(saxpy("[[expect]]\narg = \"y\"\nfile = \"none.bin\"\n")),
+              HasSubstr("_launch.toml:23:8: error: "));
+  EXPECT_THAT(says(changed("global = 64", "global = 65")),
+              HasSubstr("_launch.toml:3:10: error: global (65, 1, 1) is not"));
   EXPECT_THAT(says(changed("\"saxpy\"", "\"saxpi\"")), HasSubstr("_launch.toml:2:10: error: "));
-  EXPECT_THAT(says(saxpy("[[arg]]\ntype = \"u32\"\nvalue = 1\n")), HasSubstr("_launch.toml:21:1: error: kernel 'saxpy' has 4 parameters, 5"));
-  EXPECT_THAT(says(changed("[[arg]]\ntype = \"u32\"\nvalue = 64\n", "")), HasSubstr("_launch.toml:13:1: error: kernel 'saxpy' has 4 parameters, 3"));
+  EXPECT_THAT(says(saxpy("[[arg]]\ntype = \"u32\"\nvalue = 1\n")),
+              HasSubstr("_launch.toml:21:1: error: kernel 'saxpy' has 4 parameters, 5"));
+  EXPECT_THAT(says(changed("[[arg]]\ntype = \"u32\"\nvalue = 64\n", "")),
+              HasSubstr("_launch.toml:13:1: error: kernel 'saxpy' has 4 parameters, 3"));
   const std::string large = changed("block = 32", "block = 4096");
-  EXPECT_THAT(says(changed("global = 64", "grid = 1", large)), testing::AllOf(HasSubstr("_launch.toml:4:9: error: "), HasSubstr("[launch-shape]")));
-  EXPECT_THAT(says(changed("global = 64", "grid = [1, 100000]")), testing::AllOf(HasSubstr("_launch.toml:3:8: error: "), HasSubstr("[launch-shape]")));
-  EXPECT_THAT(says(changed("block = 32", "block = 32\nshared = 1000000")), testing::AllOf(HasSubstr("_launch.toml:5:10: error: "), HasSubstr("shared memory")));
+  EXPECT_THAT(says(changed("global = 64", "grid = 1", large)),
+              testing::AllOf(HasSubstr("_launch.toml:4:9: error: "), HasSubstr("[launch-shape]")));
+  EXPECT_THAT(says(changed("global = 64", "grid = [1, 100000]")),
+              testing::AllOf(HasSubstr("_launch.toml:3:8: error: "), HasSubstr("[launch-shape]")));
+  EXPECT_THAT(says(changed("block = 32", "block = 32\nshared = 1000000")),
+              testing::AllOf(HasSubstr("_launch.toml:5:10: error: "), HasSubstr("shared memory")));
 }
 
 TEST_F(Runner, AnExpectedFileOfTheWrongSizeIsReportedAtTheExpectation) {
   const std::string name = folder_ + "_small.bin";
   std::ofstream(name, std::ios::binary).write("abc", 3);
   EXPECT_THAT(error_of(saxpy("[[expect]]\narg = \"y\"\nfile = \"" + name + "\"\n"), ExitCode::bad_input),
-              testing::AllOf(testing::HasSubstr("_launch.toml:23:8: error: "), testing::HasSubstr("has 3 bytes, the buffer 256")));
+              testing::AllOf(testing::HasSubstr("_launch.toml:23:8: error: "),
+                             testing::HasSubstr("has 3 bytes, the buffer 256")));
   unlink(name.c_str());
 }
 
@@ -163,8 +171,9 @@ TEST_F(Runner, NaNIsNoSmallError) {
   EXPECT_THAT(error_of(saxpy("[[expect]]\narg = \"y\"\nvalue = nan\n"), ExitCode::program_failed),
               testing::HasSubstr("largest error NaN"));
   // An infinite expectation is met by infinity alone, whatever the tolerance.
-  EXPECT_THAT(error_of(saxpy("[[expect]]\narg = \"y\"\nvalue = inf\ntolerance = 1e-3\n"), ExitCode::program_failed),
-              testing::HasSubstr("64 of 64 elements differ"));
+  EXPECT_THAT(
+      error_of(saxpy("[[expect]]\narg = \"y\"\nvalue = inf\ntolerance = 1e-3\n"), ExitCode::program_failed),
+      testing::HasSubstr("64 of 64 elements differ"));
 }
 
 TEST_F(Runner, AnInterruptEndsTheFillingOfBuffers) {
@@ -185,8 +194,10 @@ TEST_F(Runner, LargeContentsAreMadeInPiecesWithoutASeam) {
   for (std::uint32_t i = 0; i < wanted.size(); ++i) wanted[i] = i < 64 ? 63 - i : i;
   std::ofstream(name, std::ios::binary)
       .write(reinterpret_cast<const char*>(wanted.data()), static_cast<std::streamsize>(wanted.size() * 4));
-  EXPECT_NO_THROW(run("kernel = \"reverse\"\ngrid = 1\nblock = 64\n[[arg]]\nname = \"x\"\ntype = \"u32\"\nshape = 600001\n"
-                      "init = \"iota\"\n[[arg]]\nlocal = 256\n[[expect]]\narg = \"x\"\nfile = \"" + name + "\"\n"));
+  EXPECT_NO_THROW(run(
+      "kernel = \"reverse\"\ngrid = 1\nblock = 64\n[[arg]]\nname = \"x\"\ntype = \"u32\"\nshape = 600001\n"
+      "init = \"iota\"\n[[arg]]\nlocal = 256\n[[expect]]\narg = \"x\"\nfile = \"" +
+      name + "\"\n"));
   unlink(name.c_str());
 }
 
