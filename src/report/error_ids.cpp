@@ -84,6 +84,8 @@ const std::vector<Term>& error_ids() {
        "Build simtlab completely (./dev build), or set SIMTLAB_LIBRARY_DIR."},
       {"cuda-headers-missing", "simtlab's CUDA headers were not found.",
        "Build or install simtlab completely; set SIMTLAB_DATA if they lie elsewhere."},
+      {"device-heap", "The heap for malloc in kernels does not fit into device memory.",
+       "Free memory first, or make it smaller with cudaDeviceSetLimit(cudaLimitMallocHeapSize, ...)."},
       {"devmath", "The device maths library could not be prepared.",
        "See the reason in the message; clang 19 compiles it on first use."},
       {"cache-folder", "The folder for compiled sources cannot be used.",
