@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/temporary.h"
+#include "frontend/frontend.h"
 #include "runtime/configuration.h"
 
 namespace simtlab::cli {
@@ -133,8 +134,10 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   const std::string first = *std::ranges::find_if(arguments, is_source);
   std::vector<std::string> flags = arguments;
   if (options.output.verbose) flags.push_back("-v");
+  const device::Device device = device::load_device(resolve(options.run)).device;
   const std::filesystem::path executable =
-      compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output.quiet);
+      compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output.quiet,
+              frontend::architecture_for(device.cc_major, device.cc_minor));
   std::vector<std::string> command = {executable.string()};
   command.insert(command.end(), program_arguments.begin(), program_arguments.end());
   std::vector<std::filesystem::path> inputs;

@@ -38,7 +38,7 @@ class Builder {
  public:
   explicit Builder(const BuildRequest& request)
       : request_(request),
-        options_(parse_nvcc_options(request.arguments)),
+        options_(parse_nvcc_options(request.arguments, request.architecture.empty() ? "sm_70" : request.architecture)),
         cache_(request.cache.empty() ? default_cache() : request.cache),
         tools_(find_toolchain(cache_.folder(), options_.flush_denormals)),
         scratch_(cache_.folder()) {
@@ -46,8 +46,8 @@ class Builder {
     std::error_code ec;
     for (const SourceFile& s : options_.inputs)
       if (!options_.output.empty() && fs::equivalent(s.path, options_.output, ec))
-        throw Error(ExitCode::usage, "build-option", "the output " + options_.output + " is one of the inputs",
-                    "choose another name with -o");
+        throw Error(ExitCode::usage, "option-conflict", "-o " + options_.output + " would overwrite " + s.path,
+                    "choose another name");
     result_.notes = options_.notes;
     result_.from_cache = true;
     if (options_.openmp)

@@ -25,6 +25,7 @@ struct BuildRequest {
   std::filesystem::path output;            // executable
   std::filesystem::path cache;             // empty: $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab
   bool verbose = false;
+  std::string architecture = {};           // "sm_80": where the arguments name none; empty: sm_70
 };
 struct BuildResult {
   std::filesystem::path executable;
@@ -35,6 +36,10 @@ struct BuildResult {
 // Compiles and links. Throws Error: usage for bad flags, unavailable (exit 7) with the package to install if clang 19 is missing,
 // bad_input if the compiler refuses (its messages go to stderr untouched).
 BuildResult build(const BuildRequest& request);
+
+// The architecture to compile for if the program is to run on compute capability cc: the newest that clang knows and the GPU has,
+// but at least sm_70, which all of our headers need; older GPUs run that, too.
+std::string architecture_for(int cc_major, int cc_minor);
 
 // An initial or expected buffer and arguments of a launch file are described in frontend/launch_file.h.
 

@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "frontend/frontend.h"
 
 namespace simtlab::frontend {
 namespace {
 
 // Virtual architectures that clang 19 knows; the newest one stands in for what is newer.
-constexpr const char* kDefaultArchitecture = "sm_70";
 const std::vector<std::string> kArchitectures = {"20", "21", "30", "32", "35", "37", "50",
                                                  "52", "53", "60", "61", "62", "70", "72",
                                                  "75", "80", "86", "87", "89", "90", "90a"};
@@ -53,9 +53,9 @@ class Parser {
  public:
   explicit Parser(std::vector<std::string> arguments) : arguments_(std::move(arguments)) { make_tables(); }
 
-  NvccOptions run() {
+  NvccOptions run(const std::string& default_architecture) {
     for (; at_ < arguments_.size(); ++at_) option(arguments_[at_]);
-    if (o_.architectures.empty()) o_.architectures.push_back(kDefaultArchitecture);
+    if (o_.architectures.empty()) o_.architectures.push_back(default_architecture);
     std::sort(o_.architectures.begin(), o_.architectures.end());
     o_.architectures.erase(std::unique(o_.architectures.begin(), o_.architectures.end()),
                            o_.architectures.end());
@@ -366,8 +366,18 @@ class Parser {
 
 }  // namespace
 
-NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments) {
-  return Parser(arguments).run();
+NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments,
+                               const std::string& default_architecture) {
+  return Parser(arguments).run(default_architecture);
+}
+
+std::string architecture_for(int cc_major, int cc_minor) {
+  constexpr int lowest = 70;
+  const int wanted = cc_major * 10 + cc_minor;
+  int best = lowest;
+  for (const std::string& known : kArchitectures)
+    if (known.back() != 'a' && std::stoi(known) <= wanted) best = std::max(best, std::stoi(known));
+  return "sm_" + std::to_string(best);
 }
 
 }  // namespace simtlab::frontend

@@ -37,6 +37,8 @@ struct NvccOptions {
 
 // Throws Error(usage) for what nvcc would refuse too, Error(unsupported) for what simtlab cannot do
 // (-rdc=true, -m32 ...).
-NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments);
+// default_architecture: where the arguments name none.
+NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments,
+                               const std::string& default_architecture = "sm_70");
 
 }  // namespace simtlab::frontend

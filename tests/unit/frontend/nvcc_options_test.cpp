@@ -1,4 +1,5 @@
 // nvcc's command line as simtlab reads it.
+
 #include "frontend/nvcc_options.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "frontend/frontend.h"
 
 namespace simtlab::frontend {
 namespace {
@@ -59,6 +61,19 @@ TEST_F(NvccOptionsTest, ArchitecturesNewerThanTheCompilerAreReplacedWithANote) {
   EXPECT_THAT(o.architectures, ElementsAre("sm_90"));
   ASSERT_EQ(o.notes.size(), 1u);
   EXPECT_THAT(o.notes[0], HasSubstr("sm_90"));
+}
+
+TEST(ArchitectureFor, IsTheNewestThatTheCompilerKnowsAndTheGpuHas) {
+  EXPECT_EQ(architecture_for(8, 0), "sm_80");
+  EXPECT_EQ(architecture_for(8, 8), "sm_87");
+  EXPECT_EQ(architecture_for(9, 0), "sm_90");
+  EXPECT_EQ(architecture_for(12, 0), "sm_90");
+  EXPECT_EQ(architecture_for(2, 0), "sm_70");
+}
+
+TEST_F(NvccOptionsTest, AnArchitectureOfTheArgumentsComesBeforeTheDefault) {
+  EXPECT_THAT(parse_nvcc_options({path("a.cu")}, "sm_80").architectures, ElementsAre("sm_80"));
+  EXPECT_THAT(parse_nvcc_options({"-arch=sm_75", path("a.cu")}, "sm_80").architectures, ElementsAre("sm_75"));
 }
 
 TEST_F(NvccOptionsTest, UnknownArchitecturesAreUsageErrors) {
