@@ -102,23 +102,11 @@ class Builder {
 
   // Flags that clang needs to compile CUDA without NVIDIA's toolkit.
   Command cuda_base() const {
-    return {tools_.clang,
-            "-x",
-            "cuda",
-            "--cuda-path=/nonexistent",
-            "-nocudainc",
-            "-nocudalib",
-            "-Xclang",
-            "-target-sdk-version=11.8",
-            "-isystem",
-            tools_.include.string(),
-            "-include",
-            "cuda_runtime.h",
-            "-Wno-unknown-cuda-version",
-            "-Wno-unknown-pragmas",
-            "-Wno-error=c++11-narrowing",
-            "-Wno-reserved-user-defined-literal",
-            "-Wno-unused-command-line-argument"};
+    Command c = cuda_compiler(tools_.clang);
+    append(c, {"-isystem", tools_.include.string(), "-include", "cuda_runtime.h", "-Wno-unknown-cuda-version",
+               "-Wno-unknown-pragmas", "-Wno-error=c++11-narrowing", "-Wno-reserved-user-defined-literal",
+               "-Wno-unused-command-line-argument"});
+    return c;
   }
 
   Command host_flags() const {

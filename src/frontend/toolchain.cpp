@@ -84,24 +84,10 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   // Several builds may find it missing at once: each makes its own, and the last rename wins.
   const ScratchFolder scratch(cache);
   const fs::path temporary = scratch / "devmath.bc";
-  std::vector<std::string> command = {clang,
-                                      "-x",
-                                      "cuda",
-                                      "--cuda-path=/nonexistent",
-                                      "-nocudainc",
-                                      "-nocudalib",
-                                      "-Xclang",
-                                      "-target-sdk-version=11.8",
-                                      "--cuda-device-only",
-                                      "--cuda-gpu-arch=sm_30",
-                                      "-O2",
-                                      "-ffp-contract=off",
-                                      "-w",
-                                      "-emit-llvm",
-                                      "-c",
-                                      (cuda / "devmath/devmath.cu").string(),
-                                      "-o",
-                                      temporary.string()};
+  std::vector<std::string> command = cuda_compiler(clang);
+  for (const char* word : {"--cuda-device-only", "--cuda-gpu-arch=sm_30", "-O2", "-ffp-contract=off", "-w", "-emit-llvm"})
+    command.emplace_back(word);
+  command.insert(command.end(), {"-c", (cuda / "devmath/devmath.cu").string(), "-o", temporary.string()});
   if (flush_denormals) command.emplace_back("-fgpu-flush-denormals-to-zero");
   const ProcessResult r = run_process(command);
   if (r.status != 0)
@@ -126,6 +112,11 @@ fs::path find_library() {
 }
 
 }  // namespace
+
+std::vector<std::string> cuda_compiler(const std::string& clang) {
+  return {clang,     "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
+          "-Xclang", "-target-sdk-version=11.8"};
+}
 
 fs::path default_cache() {
   if (const std::string c = environment("SIMTLAB_CACHE"); !c.empty()) return c;

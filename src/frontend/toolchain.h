@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace simtlab::frontend {
 
@@ -18,6 +19,9 @@ struct Toolchain {
 // the package clang-19 if there is none. Builds the device maths bitcode into `cache` if the installation has
 // none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.
 Toolchain find_toolchain(const std::filesystem::path& cache, bool flush_denormals);
+
+// The beginning of every command that compiles CUDA without NVIDIA's toolkit.
+std::vector<std::string> cuda_compiler(const std::string& clang);
 
 // $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab, else a folder of this user in the
 // system's temporary folder.
