@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/shown.h"
 #include "cli/elf.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
@@ -157,15 +158,20 @@ fs::path find_program(const std::string& name) {
 
 fs::path runtime_directory() {
   std::error_code ignored;
-  if (const char* chosen = std::getenv("SIMTLAB_LIBRARY_DIR"); chosen != nullptr && *chosen != '\0')
-    return fs::absolute(chosen, ignored);
+  const auto holds_runtime = [&](const fs::path& folder) {
+    return std::ranges::any_of(std::initializer_list<const char*>{"libcudart.so.12", "libcudart.so.11.0", "libcudart.so"},
+                               [&](const char* name) { return fs::exists(folder / name, ignored); });
+  };
+  if (const char* chosen = std::getenv("SIMTLAB_LIBRARY_DIR"); chosen != nullptr && *chosen != '\0') {
+    if (holds_runtime(chosen)) return fs::absolute(chosen, ignored);
+    throw Error(ExitCode::bad_input, "runtime-missing",
+                fmt::format("SIMTLAB_LIBRARY_DIR={} holds no libcudart.so", shown(chosen)),
+                "unset it, or let it name the folder of simtlab's libraries");
+  }
   const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   // Build tree: bin/ beside lib/; installed: lib/simtlab.
-  for (const char* relative : {"../lib/simtlab", "../lib"}) {
-    const fs::path folder = (here / relative).lexically_normal();
-    for (const char* name : {"libcudart.so.12", "libcudart.so.11.0", "libcudart.so"})
-      if (fs::exists(folder / name, ignored)) return folder;
-  }
+  for (const char* relative : {"../lib/simtlab", "../lib"})
+    if (const fs::path folder = (here / relative).lexically_normal(); holds_runtime(folder)) return folder;
   throw Error(ExitCode::failure, "runtime-missing",
               fmt::format("libcudart.so of simtlab is not beside {}", here.string()),
               "install or build simtlab completely (./dev build)");

@@ -97,7 +97,10 @@ class Parser {
     values_["-l"] = [this](const std::string& v) { library(v); };
     alias("--library-path", "-L");
     alias("--library", "-l");
-    values_["-o"] = [this](const std::string& v) { o_.output = v; };
+    values_["-o"] = [this](const std::string& v) {
+      if (!o_.output.empty()) usage("two outputs: -o " + o_.output + " and -o " + v);
+      o_.output = v;
+    };
     alias("--output-file", "-o");
     values_["-x"] = [this](const std::string& v) { language(v); };
     alias("--x", "-x");

@@ -80,6 +80,9 @@ class Programs(Case):
         self.assertIn("3", [c["value"] for c in manifest["configuration"] if c["key"] == "sm.count"])
         self.assertIn("sm.count", start(SIMTLAB_SET="sm.count=0").stderr)
 
+    def test_a_folder_of_libraries_without_libcudart_is_refused(self):
+        self.fails(3, "run", "--", self.executable(), env={"SIMTLAB_LIBRARY_DIR": str(self.folder)}, says="SIMTLAB_LIBRARY_DIR")
+
     def test_a_run_that_is_stopped_says_where_it_was(self):
         for mode in ("timing", "functional"):
             result = self.simtlab("run", "--mode", mode, "--max-time", "1", "--", self.executable(), "forever")

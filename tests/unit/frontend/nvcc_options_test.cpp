@@ -127,6 +127,7 @@ TEST_F(NvccOptionsTest, WhatSimtlabCannotDoIsSaidAsUnsupported) {
 TEST_F(NvccOptionsTest, MistakesAreUsageErrorsThatName) {
   EXPECT_THAT(refusal({"-use_fast_maht", path("a.cu")}).format(), HasSubstr("-use_fast_math"));
   EXPECT_EQ(refusal({"-o"}).code(), ExitCode::usage);
+  EXPECT_EQ(refusal({"-o", "x", "-o", "y", path("a.cu")}).code(), ExitCode::usage);
   EXPECT_EQ(refusal({}).code(), ExitCode::usage);
   EXPECT_EQ(refusal({"-maxrregcount=lots", path("a.cu")}).code(), ExitCode::usage);
   EXPECT_EQ(refusal({"-c", "-o", "x.o", path("a.cu"), path("b.cpp")}).code(), ExitCode::usage);
