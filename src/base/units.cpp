@@ -45,6 +45,10 @@ constexpr std::array<Scale, 9> rate_scales{{{"B/s", 1},
                                             {"TiB/s", kibi* kibi* kibi* kibi}}};
 constexpr std::array<Scale, 1> byte_per_cycle_scales{{{"B/cycle", 1}}};
 constexpr std::array<Scale, 1> per_cycle_scales{{{"/cycle", 1}}};
+constexpr std::array<Scale, 2> bit_scales{{{"bits", 1}, {"bit", 1}}};
+constexpr std::array<Scale, 1> transfer_scales{{{"MT/s", 1}}};
+constexpr std::array<Scale, 1> current_scales{{{"mA", 1}}};
+constexpr std::array<Scale, 2> voltage_scales{{{"V", 1}, {"mV", 1e-3}}};
 
 struct UnitInfo {
   std::string_view name;
@@ -70,6 +74,14 @@ UnitInfo info(Unit unit) {
       return {"B/cycle", byte_per_cycle_scales, "64 B/cycle"};
     case Unit::per_cycle:
       return {"/cycle", per_cycle_scales, "128 /cycle"};
+    case Unit::bits:
+      return {"bits", bit_scales, "64 bits"};
+    case Unit::megatransfers:
+      return {"MT/s", transfer_scales, "3200 MT/s"};
+    case Unit::milliamperes:
+      return {"mA", current_scales, "48 mA"};
+    case Unit::volts:
+      return {"V", voltage_scales, "1.2 V"};
   }
   assertion_failed("unit", __FILE__, __LINE__, "unknown unit");
 }

@@ -20,9 +20,14 @@ enum class Unit : std::uint8_t {
   bytes_per_second,  // B/s
   bytes_per_cycle,   // B/cycle
   per_cycle,         // events per cycle, written "/cycle"
+  bits,              // bits; for widths of interfaces
+  megatransfers,     // MT/s, the rate of one pin
+  milliamperes,      // mA
+  volts,             // V; reads V, mV
 };
 
-// The canonical spelling: "Hz", "B", "ns", "cycles", "B/s", "B/cycle", "/cycle"; "" for plain numbers.
+// The canonical spelling: "Hz", "B", "ns", "cycles", "B/s", "B/cycle", "/cycle", "bits", "MT/s", "mA",
+// "V"; "" for plain numbers.
 std::string_view name_of(Unit unit);
 
 // Reads `text` as a finite, non-negative quantity of `unit`, in its canonical scale. A blank between number

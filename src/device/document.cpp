@@ -45,7 +45,8 @@ std::optional<std::string> scalar_text(const toml::node& node) {
 // Turns the tree into Document::nodes and collects what is wrong with its form.
 class Reader {
  public:
-  Reader(Document& document, Form form) : document_(document), form_(form) {}
+  Reader(Document& document, Form form, const Subject& subject)
+      : document_(document), form_(form), subject_(subject) {}
 
   void read(const toml::table& root) {
     for (const auto& [key, node] : root) {
@@ -67,6 +68,10 @@ class Reader {
         document_.diagnostic(position(document_.file, node.source()), std::move(message), std::move(hint)));
   }
 
+  std::string alias_hint() const {
+    return fmt::format("write for example: aliases = [\"{}-sxm\"]", subject_.example);
+  }
+
   // What a device file says about itself. False: `name` is a parameter or a group of them.
   bool read_header(const std::string& name, const toml::node& node) {
     if (name == "inherits") {
@@ -74,18 +79,18 @@ class Reader {
       if (const auto* text = node.as_string(); text != nullptr && !text->get().empty())
         document_.inherits = text->get();
       else
-        complain(node, "'inherits' needs the name of a device", "write for example: inherits = \"h100\"");
+        complain(node, fmt::format("'inherits' needs the name of a {}", subject_.noun),
+                 fmt::format("write for example: inherits = \"{}\"", subject_.example));
       return true;
     }
     if (name == "aliases") {
       const toml::array* names = node.as_array();
-      if (names == nullptr)
-        complain(node, "'aliases' needs a list of names", "write for example: aliases = [\"h100-sxm\"]");
+      if (names == nullptr) complain(node, "'aliases' needs a list of names", alias_hint());
       for (std::size_t i = 0; names != nullptr && i < names->size(); ++i) {
         if (const auto* text = (*names)[i].as_string())
           document_.aliases.push_back(text->get());
         else
-          complain((*names)[i], "an alias is a text", "write for example: aliases = [\"h100-sxm\"]");
+          complain((*names)[i], "an alias is a text", alias_hint());
       }
       return true;
     }
@@ -175,6 +180,7 @@ class Reader {
 
   Document& document_;
   Form form_;
+  const Subject& subject_;
   std::vector<std::pair<std::string, std::string>> sources_;
   std::vector<Diagnostic> diagnostics_;
 };
@@ -212,7 +218,7 @@ Diagnostic Document::diagnostic(const SourcePos& pos, std::string message, std::
   return d;
 }
 
-Document parse_document(std::string_view text, const std::string& file, Form form) {
+Document parse_document(std::string_view text, const std::string& file, Form form, const Subject& subject) {
   Document document;
   document.file = file;
   document.lines = checked_lines(text, file, max_line_bytes);
@@ -221,7 +227,7 @@ Document parse_document(std::string_view text, const std::string& file, Form for
                 document.diagnostic(pos, std::string(what), "the file must be TOML, see https://toml.io"));
   };
   try {
-    Reader(document, form).read(toml::parse(text, file));
+    Reader(document, form, subject).read(toml::parse(text, file));
   } catch (const toml::parse_error& e) {
     if (has_position(e)) refuse(position(file, e.source()), e.description());
     refuse({file, line_that_stops_the_parser(document.lines), 0}, e.description());
@@ -229,9 +235,9 @@ Document parse_document(std::string_view text, const std::string& file, Form for
   return document;
 }
 
-Document read_document(const std::filesystem::path& path, Form form) {
-  const std::string_view what = form == Form::annotated ? "device file" : "configuration file";
-  return parse_document(read_file(path, max_file_bytes, what), path.string(), form);
+Document read_document(const std::filesystem::path& path, Form form, const Subject& subject) {
+  const std::string_view what = form == Form::annotated ? subject.file : "configuration file";
+  return parse_document(read_file(path, max_file_bytes, what), path.string(), form, subject);
 }
 
 }  // namespace simtlab::device

@@ -17,6 +17,17 @@ enum class Form : unsigned char {
   annotated,  // key = { value = 3, source = "..." } or { value = 3, estimated = "why" }: device files
 };
 
+// What an annotated file describes; messages and the search for files use its words.
+struct Subject {
+  std::string_view noun = "device";               // "unknown device 'h10'"
+  std::string_view file = "device file";          // what the whole file is
+  std::string_view folder = "devices";            // of the data directory
+  std::string_view layer = "device";              // Origin::layer of its values
+  std::string_view example = "h100";              // a name, for hints
+  std::string_view list = "simtlab list gpus";    // the command that prints the names
+  std::string_view show = "simtlab config show";  // the command that prints the keys
+};
+
 // One value as text that `store` reads, its place, and why it is what it is.
 struct Node {
   std::string key;  // dotted: "sm.count"
@@ -42,8 +53,9 @@ struct Document {
 
 // Throws Error(bad_input): "toml-syntax" with position, "device-file" for values of a wrong form, all of them
 // at once.
-Document parse_document(std::string_view text, const std::string& file, Form form);
+Document parse_document(std::string_view text, const std::string& file, Form form,
+                        const Subject& subject = {});
 // The same from a file of at most 256 KiB.
-Document read_document(const std::filesystem::path& path, Form form);
+Document read_document(const std::filesystem::path& path, Form form, const Subject& subject = {});
 
 }  // namespace simtlab::device

@@ -4,13 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <charconv>
-#include <span>
 #include <utility>
-
-#include "base/error.h"
-#include "base/shown.h"
 
 namespace simtlab::device {
 namespace {
@@ -23,8 +17,8 @@ constexpr std::uint32_t max_line_bytes = 128;  // the models work on 128-byte li
 
 template <class Member>
 Parameter row(std::string key, Unit unit, double minimum, double maximum, Member member, std::string doc) {
-  return {std::move(key), unit,           minimum,
-          maximum,        std::move(doc), [member](Device& d) -> Field { return member(d); }};
+  return {{std::move(key), unit, minimum, maximum, std::move(doc)},
+          [member](Device& d) -> Field { return member(d); }};
 }
 
 // Rows of one cache. `what` names it in the sentences.
@@ -244,136 +238,6 @@ std::vector<Parameter> make_parameters() {
   return rows;
 }
 
-template <class Enum>
-using Names = std::span<const std::pair<std::string_view, Enum>>;
-
-constexpr std::array<std::pair<std::string_view, WritePolicy>, 3> write_policies = {
-    {{"write_through", WritePolicy::write_through},
-     {"write_back", WritePolicy::write_back},
-     {"write_evict", WritePolicy::write_evict}}};
-constexpr std::array<std::pair<std::string_view, Replacement>, 3> replacements = {
-    {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random}}};
-constexpr std::array<std::pair<std::string_view, Scheduler>, 2> schedulers = {
-    {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}}};
-
-constexpr Names<WritePolicy> names_of(const WritePolicy*) {
-  return write_policies;
-}
-constexpr Names<Replacement> names_of(const Replacement*) {
-  return replacements;
-}
-constexpr Names<Scheduler> names_of(const Scheduler*) {
-  return schedulers;
-}
-
-[[noreturn]] void refuse(const Parameter& p, std::string what, std::string hint = {}) {
-  if (hint.empty()) hint = fmt::format("{}: {}; allowed: {}", p.key, p.doc, allowed_values(p));
-  throw Error(ExitCode::bad_input, "config-value", fmt::format("{}: {}", p.key, what), std::move(hint));
-}
-
-std::string quoted(std::string_view text) {
-  return fmt::format("'{}'", shown(text, 40));
-}
-
-// One overload per alternative of Field.
-struct Store {
-  const Parameter& p;
-  std::string_view text;
-
-  void check_range(double value) const {
-    if (value >= p.minimum && value <= p.maximum) return;
-    refuse(p, fmt::format("{} is out of range", quoted(text)));
-  }
-  void operator()(double* out) const {
-    const double value = parse_quantity(text, p.unit);
-    check_range(value);
-    *out = value;
-  }
-  template <class Whole>
-  requires std::is_same_v<Whole, std::uint32_t> || std::is_same_v<Whole, std::uint64_t>
-  void operator()(Whole* out) const {
-    const std::uint64_t value = parse_whole_quantity(text, p.unit);
-    if (p.power_of_two && !std::has_single_bit(value))
-      refuse(p, fmt::format("{} is not a power of two", quoted(text)));
-    check_range(static_cast<double>(value));  // the ranges of 32-bit members lie below 2^32
-    *out = static_cast<Whole>(value);
-  }
-  void operator()(bool* out) const {
-    if (text != "true" && text != "false") refuse(p, fmt::format("{} is not true or false", quoted(text)));
-    *out = text == "true";
-  }
-  void operator()(std::string* out) const {
-    const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c != 0x7f; });
-    if (text.empty() || text.size() > 200 || !plain)
-      refuse(p, "needs a text of 1 to 200 printable characters", "write for example \"NVIDIA H100\"");
-    *out = text;
-  }
-  void operator()(Capability out) const {
-    unsigned major = 0, minor = 0;
-    const char* const end = text.data() + text.size();
-    const auto dot = std::from_chars(text.data(), end, major);
-    const bool has_dot = dot.ec == std::errc{} && dot.ptr != end && *dot.ptr == '.';
-    const auto last = has_dot ? std::from_chars(dot.ptr + 1, end, minor) : dot;
-    if (!has_dot || last.ec != std::errc{} || last.ptr != end || major < 1 || major > 99 || minor > 9)
-      refuse(p, fmt::format("{} is not a compute capability", quoted(text)), "write for example \"9.0\"");
-    *out.major = static_cast<int>(major);
-    *out.minor = static_cast<int>(minor);
-  }
-  template <class Enum>
-  requires std::is_enum_v<Enum>
-  void operator()(Enum* out) const {
-    std::vector<std::string> known;
-    for (const auto& [name, value] : names_of(out)) {
-      if (name == text) {
-        *out = value;
-        return;
-      }
-      known.emplace_back(name);
-    }
-    const std::string near = nearest_name(std::string(text.substr(0, 40)), known);
-    refuse(p, fmt::format("unknown value {}", quoted(text)),
-           near.empty() ? std::string{} : fmt::format("did you mean '{}'?", near));
-  }
-};
-
-struct Show {
-  const Parameter& p;
-
-  std::string operator()(const double* v) const { return format_quantity(*v, p.unit); }
-  std::string operator()(const std::uint32_t* v) const { return format_quantity(*v, p.unit); }
-  std::string operator()(const std::uint64_t* v) const {
-    return format_quantity(static_cast<double>(*v), p.unit);
-  }
-  std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
-  std::string operator()(const std::string* v) const { return *v; }
-  std::string operator()(Capability c) const { return fmt::format("{}.{}", *c.major, *c.minor); }
-  template <class Enum>
-  requires std::is_enum_v<Enum> std::string operator()(const Enum* v) const {
-    for (const auto& [name, value] : names_of(v))
-      if (value == *v) return std::string(name);
-    assertion_failed("named", __FILE__, __LINE__, "a value of an enumeration has no name");
-  }
-};
-
-struct Allowed {
-  const Parameter& p;
-
-  template <class Number>
-  requires std::is_arithmetic_v<Number> std::string operator()(const Number*) const {
-    return fmt::format("{} to {}{}", format_quantity(p.minimum, p.unit), format_quantity(p.maximum, p.unit),
-                       p.power_of_two ? ", a power of two" : "");
-  }
-  std::string operator()(const bool*) const { return "true or false"; }
-  std::string operator()(const std::string*) const { return "text"; }
-  std::string operator()(Capability) const { return "MAJOR.MINOR"; }
-  template <class Enum>
-  requires std::is_enum_v<Enum> std::string operator()(const Enum* v) const {
-    std::string out;
-    for (const auto& [name, value] : names_of(v)) out += fmt::format("{}{}", out.empty() ? "" : " or ", name);
-    return out;
-  }
-};
-
 }  // namespace
 
 const std::vector<Parameter>& parameters() {
@@ -388,52 +252,20 @@ const Parameter* find_parameter(std::string_view key) {
 }
 
 std::string unknown_key_hint(const std::string& key, std::vector<std::string> more) {
-  if (const Parameter* p = find_parameter(key); p != nullptr)
-    return fmt::format("write it as a value of [{}]; allowed: {}", key.substr(0, key.find('.')),
-                       allowed_values(*p));
-  for (const Parameter& p : parameters()) {
-    more.push_back(p.key);
-    if (const std::size_t dot = p.key.find('.'); dot != std::string::npos)
-      more.push_back(p.key.substr(0, dot));
-  }
-  const std::string near = nearest_name(key.substr(0, 60), more);
-  return near.empty() ? "'simtlab config show' lists the keys" : fmt::format("did you mean '{}'?", near);
+  Device scratch;
+  RecordOf record(parameters(), scratch);
+  return unknown_key_hint(record, key, std::move(more), "simtlab config show");
 }
 
 std::string wrong_with_empty_table(const std::string& key) {
-  if (find_parameter(key) != nullptr) return fmt::format("{}: a table is no value", key);
-  const bool known =
-      std::ranges::any_of(parameters(), [&](const Parameter& p) { return p.key.starts_with(key + "."); });
-  return known ? "" : fmt::format("unknown key '{}'", shown(key, 60));
-}
-
-void store(const Parameter& parameter, std::string_view text, Device& device) {
-  try {
-    std::visit(Store{parameter, text}, parameter.field(device));
-  } catch (const Error& e) {
-    if (e.id() != "quantity") throw;
-    const Diagnostic& d = e.diagnostics().front();
-    refuse(parameter, d.message, d.hint);
-  }
-}
-
-std::string show(const Parameter& parameter, const Device& device) {
-  Device copy = device;  // fields are reached through a mutable Device; this is not a hot path
-  return std::visit(Show{parameter}, parameter.field(copy));
-}
-
-std::string allowed_values(const Parameter& parameter) {
   Device scratch;
-  return std::visit(Allowed{parameter}, parameter.field(scratch));
+  return wrong_with_empty_table(RecordOf(parameters(), scratch), key);
 }
 
 std::string parameter_reference() {
-  std::string out = "| key | allowed | meaning |\n|---|---|---|\n";
-  for (const Parameter& p : parameters()) {
-    const std::string note = p.default_value.empty() ? "" : fmt::format(" (default {})", p.default_value);
-    out += fmt::format("| `{}` | {} | {}{} |\n", p.key, allowed_values(p), p.doc, note);
-  }
-  return out;
+  Device scratch;
+  RecordOf record(parameters(), scratch);
+  return key_reference(record);
 }
 
 }  // namespace simtlab::device
