@@ -1,13 +1,16 @@
-// simtlab config show: the effective values of a device and where each came from.
+// simtlab config show: the effective values of a device or a memory technology and where each came from.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "device/technology.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -15,8 +18,17 @@ namespace {
 
 struct Show {
   DeviceOptions device;
+  std::optional<std::string> dram;
   bool origin = false;
   std::string json;
+};
+
+// What is shown: its name, the words for it, its values.
+struct Shown {
+  std::string kind, name;        // "gpu", "h100": the first member of the JSON
+  std::string title_key, title;  // "product", "NVIDIA H100 80GB HBM3"
+  std::vector<device::Entry> entries;
+  std::vector<std::filesystem::path> files;  // that were read
 };
 
 std::string origin_text(const device::Origin& o) {
@@ -27,12 +39,12 @@ std::string origin_text(const device::Origin& o) {
   return text;
 }
 
-std::string as_json(const device::LoadedDevice& loaded, const std::vector<device::Entry>& entries) {
-  std::string out =
-      fmt::format("{{\n  \"schema\": 1,\n  \"gpu\": {},\n  \"product\": {},\n  \"values\": [",
-                  result::json_string(loaded.device.name), result::json_string(loaded.device.product));
+std::string as_json(const Shown& shown) {
+  std::string out = fmt::format("{{\n  \"schema\": 1,\n  {}: {},\n  {}: {},\n  \"values\": [",
+                                result::json_string(shown.kind), result::json_string(shown.name),
+                                result::json_string(shown.title_key), result::json_string(shown.title));
   const char* separator = "\n";
-  for (const device::Entry& e : entries) {
+  for (const device::Entry& e : shown.entries) {
     out += fmt::format(
         "{}    {{\"key\": {}, \"value\": {}, \"unit\": {}, \"layer\": {}, \"where\": {}, \"source\": {}, "
         "\"estimated\": {}, \"doc\": {}}}",
@@ -44,16 +56,15 @@ std::string as_json(const device::LoadedDevice& loaded, const std::vector<device
   return out + "\n  ]\n}\n";
 }
 
-std::string as_text(const device::LoadedDevice& loaded, const std::vector<device::Entry>& entries,
-                    bool origins) {
-  std::string out = fmt::format("# {}: {}\n", loaded.device.name, loaded.device.product);
+std::string as_text(const Shown& shown, bool origins) {
+  std::string out = fmt::format("# {}: {}\n", shown.name, shown.title);
   std::size_t keys = 0, values = 0;
-  for (const device::Entry& e : entries) {
+  for (const device::Entry& e : shown.entries) {
     keys = std::max(keys, e.key.size());
     values = std::max(values, e.value.size());
   }
   const std::size_t column = keys + 3 + std::min<std::size_t>(values, 24);
-  for (const device::Entry& e : entries) {
+  for (const device::Entry& e : shown.entries) {
     const std::string head = fmt::format("{} = {}", report::padded(e.key, keys), e.value);
     out += origins ? fmt::format("{}  # {}\n", report::padded(head, column), origin_text(e.origin))
                    : head + "\n";
@@ -61,19 +72,47 @@ std::string as_text(const device::LoadedDevice& loaded, const std::vector<device
   return out;
 }
 
-int show(const Show& options) {
+Shown gpu(const Show& options) {
   const device::Configuration configuration = resolve(options.device);
   const device::LoadedDevice loaded = device::load_device(configuration);
+  Shown out{"gpu",
+            loaded.device.name,
+            "product",
+            loaded.device.product,
+            configuration.option_entries,
+            files_of(configuration, loaded)};
+  out.entries.insert(out.entries.end(), loaded.entries.begin(), loaded.entries.end());
+  return out;
+}
+
+// A technology has no layers but its file and --set: configuration files hold values of devices.
+Shown dram(const Show& options) {
+  if (options.device.gpu || !options.device.config.empty())
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("--dram shows a memory technology, {} is about a device",
+                            options.device.gpu ? "--gpu" : "--config"),
+                "give one of the two");
+  std::vector<device::Setting> settings;
+  for (const std::string& text : options.device.set) settings.push_back(device::command_line_setting(text));
+  device::LoadedTechnology loaded = device::load_technology(*options.dram, settings);
+  return {"dram",
+          loaded.technology.name,
+          "standard",
+          loaded.technology.standard,
+          std::move(loaded.entries),
+          std::move(loaded.files)};
+}
+
+int show(const Show& options) {
+  const Shown shown = options.dram ? dram(options) : gpu(options);
   OutputOptions output;
   output.json = options.json;
   check_outputs(output);
-  check_inputs(output, files_of(configuration, loaded));
-  std::vector<device::Entry> entries = configuration.option_entries;
-  entries.insert(entries.end(), loaded.entries.begin(), loaded.entries.end());
+  check_inputs(output, shown.files);
   if (output.json.empty())
-    print(as_text(loaded, entries, options.origin));
+    print(as_text(shown, options.origin));
   else
-    write_to(output.json, as_json(loaded, entries));
+    write_to(output.json, as_json(shown));
   return 0;
 }
 
@@ -83,9 +122,16 @@ void add_config(CLI::App& app, Action& chosen) {
   CLI::App* config = app.add_subcommand("config", "Look at the configuration");
   config->require_subcommand(1);
   CLI::App* sub = config->add_subcommand(
-      "show", "Every effective value of the device (--gpu, --set, files, environment)");
+      "show",
+      "Every effective value of the device (--gpu, --set, files, environment) or of a memory technology "
+      "(--dram, --set)");
   const auto options = std::make_shared<Show>();
   add_device_options(*sub, options->device);
+  sub->add_option("--dram", options->dram,
+                  "A memory technology instead: a name of `simtlab list drams` or a file")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME|FILE")
+      ->group("Configuration");
   sub->add_flag("--origin", options->origin, "Also the layer and the source of each value");
   sub->add_option("--json", options->json, "As JSON to stdout, or with --json=FILE to FILE")
       ->check(CLI::Validator(refuse_empty, ""))

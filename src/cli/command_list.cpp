@@ -10,6 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/output.h"
 #include "device/catalogue.h"
+#include "device/technology.h"
 #include "ptx/coverage.h"
 
 namespace simtlab::cli {
@@ -67,6 +68,20 @@ std::string list_gpus(const Format& format) {
                     report::format_rate(d.dram.bandwidth)});
   }
   return table({"name", "product", "architecture", "cc", "SMs", "SM clock", "L2", "memory", "bandwidth"},
+               rows, format);
+}
+
+std::string list_drams(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : device::list_technologies()) {
+    const device::Technology t = device::load_technology(name).technology;
+    const device::Technology::Organisation& o = t.organisation;
+    rows.push_back({name, t.standard, fmt::format("{} MT/s", t.data_rate),
+                    fmt::format("{} bits", o.channel_width), report::format_rate(t.bytes_per_second()),
+                    fmt::format("{} x {}", o.bank_groups, o.banks_per_group),
+                    report::format_bytes(static_cast<double>(o.row_bytes))});
+  }
+  return table({"name", "standard", "data rate", "channel", "peak of a channel", "groups x banks", "row"},
                rows, format);
 }
 
@@ -145,8 +160,8 @@ const std::vector<ExitCodeText>& exit_codes() {
 }
 
 void add_list(CLI::App& app, Action& chosen) {
-  CLI::App* list =
-      app.add_subcommand("list", "Print what this version knows: gpus, ptx, stats, schedulers, exit-codes");
+  CLI::App* list = app.add_subcommand(
+      "list", "Print what this version knows: gpus, drams, ptx, stats, schedulers, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -160,6 +175,7 @@ void add_list(CLI::App& app, Action& chosen) {
     });
   };
   add("gpus", "Device files", list_gpus);
+  add("drams", "Memory technology files", list_drams);
   add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);

@@ -164,7 +164,7 @@ void add_memory(std::vector<Parameter>& rows) {
       "One way between an SM and an L2 slice, part of l2.latency");
   add(
       "dram.technology", none, 0, 0, [](Device& d) { return &d.dram.technology; },
-      "Name of the memory technology");
+      "Memory technology, a name of 'simtlab list drams'");
   add(
       "dram.bytes", Unit::bytes, 1 << 20, 1e15, [](Device& d) { return &d.dram.bytes; }, "Device memory");
   add(

@@ -137,6 +137,7 @@ LoadedTechnology load_technology(const std::string& name_or_file, const std::vec
   assembly.refuse(Checker(technology, !trc.estimated && !trc.source.empty()).run(), path.string());
   technology.name = path.stem().string();
   out.entries = assembly.entries();
+  for (const Document& document : chain) out.files.emplace_back(document.file);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,8 @@ struct Technology {
 
 struct LoadedTechnology {
   Technology technology;
-  std::vector<Entry> entries;  // in declaration order, without what is absent
+  std::vector<Entry> entries;                // in declaration order, without what is absent
+  std::vector<std::filesystem::path> files;  // read: the named one and what it inherits from
 };
 
 // Names of the files in data/dram, sorted.

@@ -40,12 +40,15 @@ const std::vector<Term>& error_ids() {
        "Write number and unit, for example \"1.41 GHz\", \"192 KiB\", \"350 ns\"."},
       {"device-unknown", "There is no device file of that name.",
        "`simtlab list gpus` lists them; a path to a .toml works too."},
-      {"device-file", "A device file is malformed or lacks a value.",
-       "Compare it with a file of data/devices; docs/devices.md describes the format."},
-      {"device-value", "Values of a device contradict each other.",
+      {"dram-unknown", "There is no memory technology file of that name.",
+       "`simtlab list drams` lists them; a path to a .toml works too."},
+      {"device-file", "A device or memory technology file is malformed or lacks a value.",
+       "Compare it with a file of data/devices or data/dram; docs/devices.md and docs/memory.md describe the "
+       "format."},
+      {"device-value", "Values of a device or of a memory technology contradict each other.",
        "The message names the keys; check their origins with `config show --origin`."},
-      {"device-inherits", "A device file's `inherits` chain is broken or circular.",
-       "Name an existing device; chains may not return to their start."},
+      {"device-inherits", "The `inherits` chain of a device or memory technology file is broken or circular.",
+       "Name an existing one; chains may not return to their start."},
       {"data-directory", "The data files of simtlab were not found.",
        "Set SIMTLAB_DATA to the folder that holds devices/."},
 
@@ -128,7 +131,8 @@ const std::vector<Term>& error_ids() {
       {"ptx-unresolved", "A function or variable is declared but defined nowhere.",
        "Link the definition into the module; separate device compilation is not supported."},
       {"ptx-limit",
-       "The module exceeds a limit: of the hardware (constant and local memory, parameters), or one that keeps "
+       "The module exceeds a limit: of the hardware (constant and local memory, parameters), or one that "
+       "keeps "
        "simtlab's memory bounded.",
        "The limit is in the message; beyond the hardware's limits the text is probably hostile or broken."},
       {"fatbin", "A CUDA fat binary is malformed.", "Rebuild the program; the file may be truncated."},
