@@ -14,7 +14,7 @@ namespace simtlab::device {
 
 // Where a value came from, for `config show --origin`.
 struct Origin {
-  std::string layer;    // "default", "device", "user", "project", "environment", "command line"
+  std::string layer;    // "default", "device", "technology", "user", "project", "environment", "command line"
   std::string where;    // file:line or option text
   std::string source;   // the source or the reason of an estimate, as the data file says
   bool estimated = false;

@@ -76,7 +76,7 @@ struct Device {
   } interconnect;
 
   struct Dram {
-    std::string technology;          // "hbm3"; a data file of its own later
+    std::string technology;          // "hbm3-h100", a file of data/dram
     std::uint64_t bytes = 0;
     std::uint32_t partitions = 0;    // memory partitions (channels) the L2 slices hang on
     double latency = 0;              // SM cycles, load to use, on an idle GPU

@@ -22,6 +22,32 @@ class Configuration(Case):
                 if v["layer"] == "device":
                     self.assertTrue(v["source"], (name, v))
 
+    def test_every_value_of_every_memory_technology_has_a_source(self):
+        names = [line.split()[0] for line in self.ok("list", "drams").stdout.splitlines()[1:]]
+        self.assertGreaterEqual(len(names), 20)
+        for name in names:
+            shown = json.loads(self.ok("config", "show", "--dram", name, "--json").stdout)
+            self.assertEqual((shown["dram"], shown["schema"]), (name, 1))
+            for v in shown["values"]:
+                self.assertEqual(v["layer"], "technology", (name, v))
+                self.assertTrue(v["source"], (name, v))
+        gpu = self.value("dram.technology", "--gpu", "gtx480")
+        self.assertIn(gpu["value"], names)
+
+    def test_a_memory_technology_can_be_shown_changed_and_is_told_from_a_device(self):
+        out = self.ok("config", "show", "--dram", "ddr4-3200", "--set", "timing.CL=24 cycles", "--origin").stdout
+        self.assertRegex(out, r"timing.CL *= 24 cycles +# command line")
+        self.assertRegex(out, r"timing.tCCD_S .*ddr4-2400.toml:\d+\): DRAMsim3")
+        self.assertNotIn("DRAMsim3", self.ok("config", "show", "--dram", "ddr4-3200").stdout)
+        self.fails(3, "config", "show", "--dram", "ddr4-320", says=["[dram-unknown]", "did you mean 'ddr4-3200'?"])
+        self.fails(3, "config", "show", "--dram", "ddr4", "--set", "timing.CLL=3 cycles", says="timing.CL")
+        self.fails(3, "config", "show", "--dram", "ddr4", "--set", "timing.tRAS=90 cycles", says="--set timing.tRAS=90 cycles")
+        self.fails(2, "config", "show", "--dram", "ddr4", "--gpu", "h100", says="[option-conflict]")
+        self.file("mine.toml", 'inherits = "hbm3"\n[timing]\nCL = { value = 3, source = "me" }\n')
+        self.fails(3, "config", "show", "--dram", "mine.toml", says=["mine.toml:3:", "has no unit"])
+        self.file("mine.toml", 'inherits = "hbm3"\n')
+        self.fails(2, "config", "show", "--dram", "mine.toml", "--json=mine.toml", says="would overwrite")
+
     def test_later_layers_win_in_the_documented_order(self):
         user = self.file(".config/simtlab/config.toml", 'gpu = "v100"\n[sm]\ncount = 2\n')
         self.assertEqual(self.value("sm.count")["value"], "2")

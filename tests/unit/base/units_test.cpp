@@ -34,6 +34,10 @@ TEST(Units, reads_the_forms_people_write) {
   EXPECT_EQ(parse_quantity("1 cycle", Unit::cycles), 1);
   EXPECT_EQ(parse_quantity("64 B/cycle", Unit::bytes_per_cycle), 64);
   EXPECT_EQ(parse_quantity("0.5 /cycle", Unit::per_cycle), 0.5);
+  EXPECT_EQ(parse_quantity("64 bits", Unit::bits), 64);
+  EXPECT_EQ(parse_quantity("3200 MT/s", Unit::megatransfers), 3200);
+  EXPECT_EQ(parse_quantity("48 mA", Unit::milliamperes), 48);
+  EXPECT_EQ(parse_quantity("1200 mV", Unit::volts), 1.2);
   EXPECT_EQ(parse_quantity("132", Unit::none), 132);
   EXPECT_EQ(parse_quantity("1e3 B", Unit::bytes), 1000);
 }
