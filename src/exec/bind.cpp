@@ -52,6 +52,23 @@ Handler common_handler(const Inst& inst) {
   }
 }
 
+bool is_convergent(Op op) {
+  switch (op) {
+    case Op::bar:
+    case Op::bar_warp:
+    case Op::barrier_cluster:
+    case Op::shfl:
+    case Op::vote:
+    case Op::match:
+    case Op::redux:
+    case Op::activemask:
+    case Op::elect:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_memory(Op op) {
   switch (op) {
     case Op::ld:
@@ -330,7 +347,9 @@ class Binder {
 
 BoundFunction bind_function(LoadedModule::Impl& module, const ptx::Function& function,
                             std::vector<Diagnostic>& problems) {
-  return Binder(module, function).bind(problems);
+  BoundFunction bound = Binder(module, function).bind(problems);
+  bound.convergent = std::ranges::any_of(function.code, [](const ptx::Inst& inst) { return is_convergent(inst.op); });
+  return bound;
 }
 
 std::uint64_t constant_value(const LoadedModule::Impl& module, const ptx::Constant& constant) {

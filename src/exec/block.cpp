@@ -182,7 +182,8 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
     s.bytes = access_bytes(b, *x.inst);
   }
   if (w.status != WarpStatus::exited) settle(w);
-  if (w.depth != 0 && ++w.divergent_steps >= spin_period && w.status == WarpStatus::ready) check_spin(w);
+  if (w.depth != 0 && b.launch->may_part && ++w.divergent_steps >= spin_period && w.status == WarpStatus::ready)
+    check_spin(w);
   return s;
 }
 

@@ -68,7 +68,7 @@ class Runner {
       } else {
         run_batch<false>(w, budget);
       }
-      if (w.depth != 0 && w.status == WarpStatus::ready) check_spin(w);
+      if (w.depth != 0 && launch_.may_part && w.status == WarpStatus::ready) check_spin(w);
     }
   }
 

@@ -64,7 +64,15 @@ void check_dimensions(const LaunchParams& p, const ptx::Module& module, const pt
   }
 }
 
+// The kernel's own instructions and those of every function that it might call.
+bool has_convergent(const Launch::Impl& l) {
+  return l.entry->convergent || std::ranges::any_of(l.module->functions, [](const BoundFunction& f) {
+           return f.convergent && !f.function->is_entry;
+         });
+}
+
 void size_state(Launch::Impl& l, const ptx::Function& f) {
+  l.may_part = !has_convergent(l);
   l.frames = f.max_call_depth + 1;
   l.warp_rows = std::max(f.total_reg_rows, f.reg_rows);
   l.warp_preds = std::max(f.total_preds, f.pred_count) + 2 * l.frames;

@@ -64,6 +64,7 @@ struct BoundFunction {
   std::vector<XInst> code;
   AlignedBytes constants;  // rows, then operand lists
   std::vector<BoundCall> calls;
+  bool convergent = false;  // has instructions that lanes execute together: barriers, shuffles, votes ...
 };
 
 struct SpecialRow {
@@ -110,6 +111,7 @@ struct Launch::Impl {
   std::uint32_t frames = 1;
   std::uint64_t local_bytes = 0;    // a thread
   std::uint32_t stack_entries = 0;  // a warp
+  bool may_part = false;            // no instruction needs the lanes of a warp together: see check_spin()
 };
 
 // Divergence: lanes of `mask` run from pc until they reach rpc.
@@ -198,7 +200,8 @@ std::uint32_t execute(Block::Impl& block, Warp& warp, const XInst& x, std::uint6
 void settle(Warp& warp);
 // Every spin_period divergent instructions of a warp: lanes that loop on while others wait for them may be waiting
 // for what those would do next (a lock that one of them holds). After spin_limit such looks at the same lanes in the
-// same place those that wait go first: the two groups meet one level further out.
+// same place those that wait go first: the two groups meet one level further out. Only in launches without instructions
+// that lanes execute together (may_part): a barrier or a shuffle behind the loop must find all of them.
 inline constexpr std::uint32_t spin_period = 256, spin_limit = 128;
 void check_spin(Warp& warp);
 

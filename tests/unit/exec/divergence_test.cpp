@@ -400,5 +400,28 @@ JOIN:
   EXPECT_EQ(m.download<std::uint32_t>(p, 2)[1], 32u);
 }
 
+TEST(Divergence, lanes_with_long_loops_are_waited_for_where_a_shuffle_follows) {
+  Machine m(R"(
+.visible .entry k(.param .u64 p) {
+  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.lo.u32 %r2, %r1, 50000;
+  mov.u32 %r3, 0;
+LOOP:
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, %r2;
+  @%p1 bra LOOP;
+  shfl.sync.idx.b32 %r4, %r3, 31, 31, 0xffffffff;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r4;
+  ret;
+})");
+  const std::uint64_t p = m.upload(std::vector<std::uint32_t>(32, 0));
+  m.run({1, 1, 1}, {32, 1, 1}, p);
+  EXPECT_EQ(m.download<std::uint32_t>(p, 32), std::vector<std::uint32_t>(32, 31 * 50000));
+}
+
 }  // namespace
 }  // namespace simtlab::exec
