@@ -31,7 +31,7 @@ void start_warp(Block::Impl& block, Warp& warp) {
   warp.pc = 0;
   warp.rpc = ptx::no_pc;
   warp.depth = 0;
-  warp.divergent_steps = warp.spin_samples = 0;
+  warp.divergent_steps = warp.spin_samples = warp.spin_depth = 0;
   warp.frame_depth = 0;
   warp.active = mask;
   warp.active_count = lanes;
