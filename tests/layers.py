@@ -16,7 +16,7 @@ LAYERS = [
     ["exec"],
     ["stream"],
     ["memory"],
-    ["timing"],
+    ["timing", "traffic"],
     ["gpu", "frontend"],
     ["runtime"],
     ["report"],
