@@ -82,20 +82,20 @@ std::string reason(int code) {
 // The pipe of `<(command)` or of standard input has no name: its writer is there, or was.
 bool is_named_pipe(int fd, const struct stat& status) {
   constexpr decltype(statfs::f_type) pipe_file_system = 0x50495045;
-  struct statfs file_system {};
+  struct statfs file_system{};
   return S_ISFIFO(status.st_mode) && ::fstatfs(fd, &file_system) == 0 &&
          file_system.f_type != pipe_file_system;
 }
 
-// Until somebody has opened the named pipe for writing; returns the bytes of `piece` that were read
-// meanwhile. `fd` does not block.
-std::size_t await_writer(int fd, std::vector<char>& piece, const fs::path& path, std::string_view what) {
+// Until somebody has opened the named pipe for writing; returns the bytes that were read into `to` meanwhile.
+// `fd` does not block.
+std::size_t await_writer(int fd, char* to, std::size_t room, const fs::path& path, std::string_view what) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds patience{10};
   const Clock::time_point begin = Clock::now();
   for (;;) {
     // A writer that is silent makes EAGAIN, none an empty read; poll() tells when one came and went.
-    const ssize_t n = ::read(fd, piece.data(), piece.size());
+    const ssize_t n = ::read(fd, to, room);
     if (n > 0) return static_cast<std::size_t>(n);
     if (n < 0 && errno == EAGAIN) return 0;
     if (n < 0 && errno != EINTR) cannot_read(path, what, errno);
@@ -149,37 +149,72 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes, std::string
   return content;
 }
 
+FileReader::FileReader(fs::path path, std::string_view what, const volatile bool* stop)
+    // Not blocking: the open of a named pipe would wait for a writer for ever.
+    : path_(std::move(path)),
+      what_(what),
+      fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
+      stop_(stop) {
+  if (fd_ < 0) cannot_read(path_, what_, errno);
+  struct stat status{};
+  const int code = ::fstat(fd_, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+  if (code != 0) {
+    ::close(fd_);
+    cannot_read(path_, what_, code);
+  }
+  if (S_ISREG(status.st_mode)) {
+    size_ = static_cast<std::uint64_t>(status.st_size);
+    stop_ = nullptr;
+  }
+  awaits_writer_ = is_named_pipe(fd_, status);
+  if (!awaits_writer_) ::fcntl(fd_, F_SETFL, O_RDONLY);
+}
+
+FileReader::~FileReader() {
+  ::close(fd_);
+}
+
+std::size_t FileReader::read(char* to, std::size_t room) {
+  if (awaits_writer_) {
+    awaits_writer_ = false;
+    const std::size_t n = await_writer(fd_, to, room, path_, what_);
+    if (::fcntl(fd_, F_SETFL, O_RDONLY) != 0) cannot_read(path_, what_, errno);
+    if (n > 0) return n;
+  }
+  for (;;) {
+    if (stop_ != nullptr) await_bytes();
+    const ssize_t n = ::read(fd_, to, room);
+    if (n >= 0) return static_cast<std::size_t>(n);
+    if (errno != EINTR) cannot_read(path_, what_, errno);
+  }
+}
+
+// A signal between a look at the flag and read() would be missed; poll() ends by itself.
+void FileReader::await_bytes() {
+  pollfd state{fd_, POLLIN, 0};
+  for (;;) {
+    if (*stop_)
+      throw Error(ExitCode::interrupted, "interrupted",
+                  fmt::format("waiting for {} {}", what_, path_.string()));
+    if (::poll(&state, 1, 100) > 0) return;
+  }
+}
+
 void read_pieces(const fs::path& path, std::uint64_t max_bytes, std::string_view what,
                  const std::function<void(std::string_view)>& take) {
-  // Not blocking: the open of a named pipe would wait for a writer for ever.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) cannot_read(path, what, errno);
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) cannot_read(path, what, errno);
-  if (S_ISDIR(status.st_mode)) cannot_read(path, what, EISDIR);
-  if (S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) > max_bytes)
-    too_large(path, what, max_bytes);
-
+  FileReader file(path, what);
+  if (file.size() > max_bytes) too_large(path, what, max_bytes);
   std::vector<char> piece(std::size_t{256} * 1024);
   std::uint64_t total = 0;
-  const auto add = [&](std::size_t n) {
+  while (const std::size_t n = file.read(piece.data(), piece.size())) {
     total += n;
     if (total > max_bytes) too_large(path, what, max_bytes);
-    if (n > 0) take({piece.data(), n});
-  };
-  if (is_named_pipe(file.get(), status)) add(await_writer(file.get(), piece, path, what));
-  if (::fcntl(file.get(), F_SETFL, O_RDONLY) != 0) cannot_read(path, what, errno);
-  for (;;) {
-    const ssize_t n = ::read(file.get(), piece.data(), piece.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) cannot_read(path, what, errno);
-    if (n == 0) return;
-    add(static_cast<std::size_t>(n));
+    take({piece.data(), n});
   }
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content) {
-  struct stat status {};
+  struct stat status{};
   fs::path target = path;
   mode_t mode = 0666;
   const bool exists = ::stat(path.c_str(), &status) == 0;

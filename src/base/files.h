@@ -1,6 +1,7 @@
 // Reading and writing whole files with bounded memory and messages a user can act on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,6 +19,32 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 // The same piece by piece, for what need not be in memory as a whole. `take` may throw.
 void read_pieces(const std::filesystem::path& path, std::uint64_t max_bytes, std::string_view what,
                  const std::function<void(std::string_view)>& take);
+
+// The same for one who takes at his own pace. Throws as read_file, without a limit of the size. While it
+// waits for a pipe it looks at `stop` and throws Error(interrupted, "interrupted") once that is set.
+class FileReader {
+ public:
+  explicit FileReader(std::filesystem::path path, std::string_view what = "file",
+                      const volatile bool* stop = nullptr);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  // The next bytes, at most `room` (not 0); 0 at the end.
+  std::size_t read(char* to, std::size_t room);
+  // Of a regular file; 0 of all others.
+  std::uint64_t size() const { return size_; }
+
+ private:
+  std::filesystem::path path_;
+  std::string what_;
+  int fd_;
+  std::uint64_t size_ = 0;
+  bool awaits_writer_ = false;
+  const volatile bool* stop_;  // null: nobody stops it, or nothing is waited for
+
+  void await_bytes();
+};
 
 // Replaces the file in one step (temporary file in the same directory, then rename): readers see the old or
 // the new content, never half. Follows symbolic links and keeps the permissions of a file that exists; writes

@@ -93,6 +93,22 @@ TEST_F(Files, a_pipe_without_a_name_is_read_though_its_writer_is_gone) {
   }
 }
 
+TEST_F(Files, the_wait_for_a_silent_pipe_can_be_stopped) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const volatile bool stop = true;
+  try {
+    FileReader file("/dev/fd/" + std::to_string(ends[0]), "trace", &stop);
+    char byte;
+    file.read(&byte, 1);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::interrupted);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST_F(Files, missing_file_directory_and_permission_have_their_own_messages) {
   std::string message;
   EXPECT_EQ(error_id([&] { read_file(directory_ / "none", 10, "launch file"); }, &message), "file-missing");
