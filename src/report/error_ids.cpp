@@ -52,6 +52,20 @@ const std::vector<Term>& error_ids() {
       {"data-directory", "The data files of simtlab were not found.",
        "Set SIMTLAB_DATA to the folder that holds devices/."},
 
+      // Memory traces.
+      {"trace-format", "There is no trace format of that name.",
+       "Leave --format out to have it detected; `simtlab dram --help` lists the names."},
+      {"trace-unknown", "The first line of a trace fits none of the formats that simtlab reads.",
+       "docs/dram-command.md lists the formats; --format NAME says what the line lacks for that one."},
+      {"trace-syntax", "A line of a trace is not of its format.",
+       "The message says which word is wrong; if the format was detected wrongly, give --format NAME."},
+      {"trace-order", "The cycles of a trace go back.", "Sort the lines by their cycle."},
+      {"trace-line", "A line of a trace is far too long.", "It may be another kind of file, or lack its line ends."},
+      {"trace-empty", "A trace has no access.", "Check that it was written to its end."},
+      {"trace-truncated", "A compressed trace ends in the middle.", "Copy or make it again; `gzip -t` and `zstd -t` check."},
+      {"trace-damaged", "The content of a compressed trace is damaged.",
+       "`gzip -t` and `zstd -t` check it; zstd windows above 128 MiB (--long) are not read."},
+
       // Files.
       {"file-missing", "A file that was named does not exist.",
        "Check the path; relative paths start at the working directory."},
