@@ -1,4 +1,5 @@
-// simtlab config show: the effective values of a device or a memory technology and where each came from.
+// simtlab config show: the effective values of a device, a memory technology or a memory controller and where
+// each came from.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "device/memory_controller.h"
 #include "device/technology.h"
 #include "result/json.h"
 
@@ -18,7 +20,7 @@ namespace {
 
 struct Show {
   DeviceOptions device;
-  std::optional<std::string> dram;
+  std::optional<std::string> dram, controller;
   bool origin = false;
   std::string json;
 };
@@ -85,16 +87,25 @@ Shown gpu(const Show& options) {
   return out;
 }
 
-// A technology has no layers but its file and --set: configuration files hold values of devices.
-Shown dram(const Show& options) {
-  if (options.device.gpu || !options.device.config.empty())
+// Technologies and controllers have no layers but their file and --set: configuration files hold values of
+// devices.
+std::vector<device::Setting> settings_of(const Show& options, const char* option, const char* what) {
+  const bool both = options.dram && options.controller;
+  if (options.device.gpu || !options.device.config.empty() || both)
     throw Error(ExitCode::usage, "option-conflict",
-                fmt::format("--dram shows a memory technology, {} is about a device",
-                            options.device.gpu ? "--gpu" : "--config"),
+                fmt::format("{} shows a {}, {}", option, what,
+                            both                 ? "--controller a memory controller"
+                            : options.device.gpu ? "--gpu is about a device"
+                                                 : "--config is about a device"),
                 "give one of the two");
   std::vector<device::Setting> settings;
   for (const std::string& text : options.device.set) settings.push_back(device::command_line_setting(text));
-  device::LoadedTechnology loaded = device::load_technology(*options.dram, settings);
+  return settings;
+}
+
+Shown dram(const Show& options) {
+  device::LoadedTechnology loaded =
+      device::load_technology(*options.dram, settings_of(options, "--dram", "memory technology"));
   return {"dram",
           loaded.technology.name,
           "standard",
@@ -103,8 +114,19 @@ Shown dram(const Show& options) {
           std::move(loaded.files)};
 }
 
+Shown controller(const Show& options) {
+  device::LoadedMemoryController loaded = device::load_memory_controller(
+      *options.controller, settings_of(options, "--controller", "memory controller"));
+  return {"controller",
+          loaded.controller.name,
+          "description",
+          loaded.controller.description,
+          std::move(loaded.entries),
+          std::move(loaded.files)};
+}
+
 int show(const Show& options) {
-  const Shown shown = options.dram ? dram(options) : gpu(options);
+  const Shown shown = options.dram ? dram(options) : options.controller ? controller(options) : gpu(options);
   OutputOptions output;
   output.json = options.json;
   check_outputs(output);
@@ -123,12 +145,17 @@ void add_config(CLI::App& app, Action& chosen) {
   config->require_subcommand(1);
   CLI::App* sub = config->add_subcommand(
       "show",
-      "Every effective value of the device (--gpu, --set, files, environment) or of a memory technology "
-      "(--dram, --set)");
+      "Every effective value of the device (--gpu, --set, files, environment), of a memory technology "
+      "(--dram, --set) or of a memory controller (--controller, --set)");
   const auto options = std::make_shared<Show>();
   add_device_options(*sub, options->device);
   sub->add_option("--dram", options->dram,
                   "A memory technology instead: a name of `simtlab list drams` or a file")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME|FILE")
+      ->group("Configuration");
+  sub->add_option("--controller", options->controller,
+                  "A memory controller instead: a name of `simtlab list controllers` or a file")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME|FILE")
       ->group("Configuration");

@@ -10,6 +10,7 @@
 #include "cli/exit_codes.h"
 #include "cli/output.h"
 #include "device/catalogue.h"
+#include "device/memory_controller.h"
 #include "device/technology.h"
 #include "ptx/coverage.h"
 
@@ -83,6 +84,13 @@ std::string list_drams(const Format& format) {
   }
   return table({"name", "standard", "data rate", "channel", "peak of a channel", "groups x banks", "row"},
                rows, format);
+}
+
+std::string list_controllers(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : device::list_memory_controllers())
+    rows.push_back({name, device::load_memory_controller(name).controller.description});
+  return table({"name", "meaning"}, rows, format);
 }
 
 std::string list_stats(const Format& format) {
@@ -161,7 +169,7 @@ const std::vector<ExitCodeText>& exit_codes() {
 
 void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list = app.add_subcommand(
-      "list", "Print what this version knows: gpus, drams, ptx, stats, schedulers, exit-codes");
+      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -176,6 +184,7 @@ void add_list(CLI::App& app, Action& chosen) {
   };
   add("gpus", "Device files", list_gpus);
   add("drams", "Memory technology files", list_drams);
+  add("controllers", "Memory controller files", list_controllers);
   add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);

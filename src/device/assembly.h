@@ -31,6 +31,8 @@ class Assembly {
   // The value of a key that exists; nullopt: absent.
   const std::optional<Origin>& origin(std::string_view key) const { return origins_[index_of(key)]; }
   bool is_overridden(std::string_view key) const;  // by a setting
+  // Where it was set; without a file for a default value.
+  const SourcePos& position(std::string_view key) const { return places_[index_of(key)].here.pos; }
   // `key` has been changed because `cause` was: it takes its origin.
   void follow(std::string_view key, std::string_view cause, std::string source);
 

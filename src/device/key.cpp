@@ -29,6 +29,22 @@ constexpr std::array<std::pair<std::string_view, Scheduler>, 2> schedulers = {
     {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}}};
 constexpr std::array<std::pair<std::string_view, Refresh>, 3> refreshes = {
     {{"all_bank", Refresh::all_bank}, {"per_bank", Refresh::per_bank}, {"none", Refresh::none}}};
+constexpr std::array<std::pair<std::string_view, QueueStyle>, 3> queue_styles = {
+    {{"split", QueueStyle::split}, {"unified", QueueStyle::unified}, {"per_bank", QueueStyle::per_bank}}};
+constexpr std::array<std::pair<std::string_view, SchedulerKind>, 6> memory_schedulers = {
+    {{"fcfs", SchedulerKind::fcfs},
+     {"fr_fcfs", SchedulerKind::fr_fcfs},
+     {"fr_fcfs_cap", SchedulerKind::fr_fcfs_cap},
+     {"oldest_ready", SchedulerKind::oldest_ready},
+     {"round_robin", SchedulerKind::round_robin},
+     {"par_bs", SchedulerKind::par_bs}}};
+constexpr std::array<std::pair<std::string_view, PagePolicyKind>, 4> page_policies = {
+    {{"open", PagePolicyKind::open},
+     {"closed", PagePolicyKind::closed},
+     {"timeout", PagePolicyKind::timeout},
+     {"adaptive", PagePolicyKind::adaptive}}};
+constexpr std::array<std::pair<std::string_view, WriteDone>, 3> write_ends = {
+    {{"accepted", WriteDone::accepted}, {"issued", WriteDone::issued}, {"written", WriteDone::written}}};
 
 constexpr Names<WritePolicy> names_of(const WritePolicy*) {
   return write_policies;
@@ -41,6 +57,18 @@ constexpr Names<Scheduler> names_of(const Scheduler*) {
 }
 constexpr Names<Refresh> names_of(const Refresh*) {
   return refreshes;
+}
+constexpr Names<QueueStyle> names_of(const QueueStyle*) {
+  return queue_styles;
+}
+constexpr Names<SchedulerKind> names_of(const SchedulerKind*) {
+  return memory_schedulers;
+}
+constexpr Names<PagePolicyKind> names_of(const PagePolicyKind*) {
+  return page_policies;
+}
+constexpr Names<WriteDone> names_of(const WriteDone*) {
+  return write_ends;
 }
 
 [[noreturn]] void refuse(const Key& p, std::string what, std::string hint) {

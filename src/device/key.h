@@ -12,6 +12,7 @@
 
 #include "base/units.h"
 #include "device/device.h"
+#include "device/memory_controller.h"
 #include "device/technology.h"
 
 namespace simtlab::device {
@@ -24,9 +25,9 @@ struct Capability {
 
 // The member that a key fills. Its type decides what a value may look like: double takes fractions, the
 // integers whole numbers, bool true or false, an enumeration one of its names.
-using Field =
-    std::variant<double*, std::uint32_t*, std::uint64_t*, bool*, std::string*, Capability, Picoseconds*,
-                 std::optional<double>*, WritePolicy*, Replacement*, Scheduler*, Refresh*>;
+using Field = std::variant<double*, std::uint32_t*, std::uint64_t*, bool*, std::string*, Capability,
+                           Picoseconds*, std::optional<double>*, WritePolicy*, Replacement*, Scheduler*,
+                           Refresh*, QueueStyle*, SchedulerKind*, PagePolicyKind*, WriteDone*>;
 
 struct Key {
   std::string key;  // "sm.count"

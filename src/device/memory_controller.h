@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
+
+#include "device/catalogue.h"
 
 namespace simtlab::device {
 
@@ -48,7 +52,7 @@ struct MemoryController {
 
   struct Mapping {
     std::string pattern = "ro-ra-ba-bg-co-pc-ch";   // of the address, most significant first (docs/memory.md)
-    std::string hash;                        // "bg^=ro ba^=ro ch^=ro": exclusive or with low bits of another field; empty: none
+    std::string hash;                        // "bg^=ro ba^=ro ch^=ro": exclusive or with low bits of another field; empty or "none": none
   } mapping;
 
   struct Upkeep {
@@ -65,5 +69,23 @@ struct MemoryController {
     WriteDone write_done = WriteDone::written;
   } latency;
 };
+
+struct LoadedMemoryController {
+  MemoryController controller;
+  std::vector<Entry> entries;                // in declaration order
+  std::vector<std::filesystem::path> files;  // read: the named one and what it inherits from
+  SourcePos pattern_at, hash_at;             // where the address mapping was written, for messages about it
+};
+
+// Names of the files in data/controllers, sorted.
+std::vector<std::string> list_memory_controllers();
+// name_or_file: "default" or a path to a .toml; settings: on top of the file. Throws Error(bad_input) with
+// position; unknown names suggest the nearest. The mapping is text here: memory/dram/address_mapping.h reads it, as it
+// depends on the memory.
+LoadedMemoryController load_memory_controller(const std::string& name_or_file,
+                                              const std::vector<Setting>& settings = {});
+
+// The reference of all keys as a Markdown table.
+std::string memory_controller_reference();
 
 }  // namespace simtlab::device

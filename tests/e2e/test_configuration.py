@@ -48,6 +48,24 @@ class Configuration(Case):
         self.file("mine.toml", 'inherits = "hbm3"\n')
         self.fails(2, "config", "show", "--dram", "mine.toml", "--json=mine.toml", says="would overwrite")
 
+    def test_memory_controllers_are_listed_shown_and_changed(self):
+        names = [line.split()[0] for line in self.ok("list", "controllers").stdout.splitlines()[1:]]
+        self.assertLessEqual({"default", "dramsim2", "dramsim3", "ramulator2", "fcfs", "closed_page", "gpu-frfcfs"}, set(names))
+        for name in names:
+            shown = json.loads(self.ok("config", "show", "--controller", name, "--json").stdout)
+            self.assertEqual((shown["controller"], shown["schema"]), (name, 1))
+            for v in shown["values"]:
+                self.assertEqual(v["layer"], "controller", (name, v))
+                self.assertTrue(v["source"], (name, v))
+        out = self.ok("config", "show", "--controller", "fcfs", "--set", "queues.read=16", "--origin").stdout
+        self.assertRegex(out, r"queues.read *= 16 +# command line")
+        self.assertRegex(out, r"schedule.kind *= fcfs .*fcfs.toml:\d+\), estimated")
+        self.assertRegex(out, r"queues.write .*default.toml:\d+\)")
+        self.fails(3, "config", "show", "--controller", "ramulator", says=["[controller-unknown]", "did you mean 'ramulator2'?"])
+        self.fails(3, "config", "show", "--controller", "default", "--set", "queues.low=0.9", says=["--set queues.low=0.9", "is not below queues.high"])
+        self.fails(2, "config", "show", "--controller", "default", "--dram", "ddr4", says="[option-conflict]")
+        self.fails(2, "config", "show", "--controller", "default", "--gpu", "h100", says="[option-conflict]")
+
     def test_later_layers_win_in_the_documented_order(self):
         user = self.file(".config/simtlab/config.toml", 'gpu = "v100"\n[sm]\ncount = 2\n')
         self.assertEqual(self.value("sm.count")["value"], "2")

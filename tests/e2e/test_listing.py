@@ -67,7 +67,7 @@ class Listing(Case):
         self.fails(3, "config", "show", "--set", "sm.scheduler=random")
 
     def test_lists_have_json_free_text_only_on_stdout(self):
-        for what in ("gpus", "drams", "stats", "schedulers", "exit-codes", "ptx"):
+        for what in ("gpus", "drams", "controllers", "stats", "schedulers", "exit-codes", "ptx"):
             result = self.ok("list", what)
             self.assertTrue(result.stdout)
             self.assertEqual(result.stderr, "")

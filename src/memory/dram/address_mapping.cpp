@@ -24,7 +24,8 @@ Counts counts_of(const device::Technology& technology, std::uint32_t channels) {
 }  // namespace
 
 AddressMapping::AddressMapping(const device::Technology& technology, std::uint32_t channels,
-                               std::string_view pattern, std::string_view hash, const SourcePos& where) {
+                               std::string_view pattern, std::string_view hash, const SourcePos& where,
+                               const SourcePos& hash_where) {
   const auto refuse = [&](std::string message, std::string hint) {
     throw Error(ExitCode::bad_input, "dram-mapping",
                 Diagnostic{std::move(message), where, {}, std::move(hint)});
@@ -45,7 +46,7 @@ AddressMapping::AddressMapping(const device::Technology& technology, std::uint32
   for (std::size_t i = 0; i < map_fields; ++i)
     if (i != channel_field) channel_bytes_ *= counts_[i];
   build_segments(parse_pattern(pattern, counts_, where));
-  build_hash(parse_hash(hash, where));
+  build_hash(parse_hash(hash, hash_where));
 }
 
 void AddressMapping::build_segments(const std::vector<Piece>& pieces) {

@@ -45,7 +45,7 @@ class AddressMapping {
   // where: of the pattern, for messages. Throws Error(bad_input, "dram-mapping") with what is lost or
   // repeated.
   AddressMapping(const device::Technology& technology, std::uint32_t channels, std::string_view pattern,
-                 std::string_view hash, const SourcePos& where = {});
+                 std::string_view hash, const SourcePos& where = {}, const SourcePos& hash_where = {});
 
   // An address from capacity() on is taken modulo it.
   Place decode(std::uint64_t address) const;

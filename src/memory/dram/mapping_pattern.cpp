@@ -198,7 +198,7 @@ std::vector<HashTerm> parse_hash(std::string_view hash, const SourcePos& where) 
   const Reader reader("address hash", hash, where);
   std::vector<HashTerm> terms;
   for (const std::string_view text : split(hash, ' ')) {
-    if (text.empty()) continue;
+    if (text.empty() || hash == "none") continue;
     if (terms.size() == max_pieces)
       reader.refuse(fmt::format("more than {} terms", max_pieces), "leave some out");
     terms.push_back(read_term(reader, text));

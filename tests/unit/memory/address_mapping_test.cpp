@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include "device/memory_controller.h"
+
 namespace simtlab::memory::dram {
 namespace {
 
@@ -34,7 +36,7 @@ device::Technology small_memory() {
 std::string refusal(const device::Technology& t, std::uint32_t channels, std::string_view pattern,
                     std::string_view hash = {}) {
   try {
-    AddressMapping(t, channels, pattern, hash, {"my.toml", 7, 3});
+    AddressMapping(t, channels, pattern, hash, {"my.toml", 7, 3}, {"my.toml", 8, 3});
   } catch (const Error& e) {
     EXPECT_EQ(e.id(), "dram-mapping");
     EXPECT_EQ(e.code(), ExitCode::bad_input);
@@ -158,6 +160,35 @@ TEST(AddressMapping, EveryTechnologyTakesTheUsualPatterns) {
   }
 }
 
+// A controller file is written without a memory in mind: its pattern must fit each of them.
+TEST(AddressMapping, TheMappingOfEveryControllerFitsEveryTechnology) {
+  for (const std::string& controller : device::list_memory_controllers()) {
+    const device::LoadedMemoryController loaded = device::load_memory_controller(controller);
+    for (const std::string& name : device::list_technologies()) {
+      SCOPED_TRACE(controller + " " + name);
+      const device::Technology t = device::load_technology(name).technology;
+      for (const std::uint32_t channels : {1u, 6u, 8u, 12u, 18u}) {
+        const AddressMapping m(t, channels, loaded.controller.mapping.pattern, loaded.controller.mapping.hash,
+                               loaded.pattern_at, loaded.hash_at);
+        EXPECT_EQ(m.encode(m.decode(m.capacity() / 3 / 64 * 64)), m.capacity() / 3 / 64 * 64);
+      }
+    }
+  }
+}
+
+// Neighbours of a stream, at the same time under way, find different bank groups.
+TEST(AddressMapping, TheDefaultSpreadsAStreamOverChannelsAndBankGroups) {
+  const auto c = device::load_memory_controller("default").controller;
+  const device::Technology t = device::load_technology("ddr4-2400").technology;
+  const AddressMapping m(t, 6, c.mapping.pattern, c.mapping.hash);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    const Place p = m.decode(i * m.access_bytes());
+    seen.insert({p.channel, p.group});
+  }
+  EXPECT_EQ(seen.size(), 24u);
+}
+
 // Strides that are powers of two send everything to one channel unless it is hashed.
 TEST(AddressMapping, HashingSpreadsStridesOverChannelsAndBanks) {
   const device::Technology t = device::load_technology("hbm2-2000").technology;
@@ -219,6 +250,8 @@ TEST(AddressMapping, HashesThatAreNotOneToOneAreRefused) {
     return refusal(small_memory(), 2, "ro-ra-ba-bg-co-ch", text);
   };
   EXPECT_EQ(hash("bg^=ba ba^=ro  "), "accepted");
+  EXPECT_EQ(hash("none"), "accepted");
+  EXPECT_THAT(hash("ba^=ba"), HasSubstr("my.toml:8:3: error"));
   EXPECT_THAT(hash("ba^=ba"), HasSubstr("ba depends on itself"));
   EXPECT_THAT(hash("bg^=ba ba^=ro ro^=bg"), HasSubstr("depends on itself"));
   EXPECT_THAT(hash("bg^=ch"), HasSubstr("hashes with the channel"));
