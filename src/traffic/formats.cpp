@@ -30,6 +30,11 @@ bool operation(Cursor& cursor, const Operation (&known)[count], bool& write, con
   return cursor.fail(word.empty() ? "the operation is missing" : otherwise);
 }
 
+bool cycle(Cursor& cursor, LineAccesses& out) {
+  if (!cursor.decimal(out.first.cycle, no_cycle)) return false;
+  return out.first.cycle < std::uint64_t{1} << 60 || cursor.fail("a cycle that no simulation reaches");
+}
+
 // P_LOCK_WR is a read to DRAMSim2, too.
 constexpr Operation k6_operations[] = {{"P_MEM_RD", false}, {"P_MEM_WR", true},   {"P_FETCH", false},
                                        {"BOFF", true},      {"P_LOCK_RD", false}, {"P_LOCK_WR", false}};
@@ -47,13 +52,13 @@ bool k6(Cursor& cursor, LineAccesses& out) {
   return prefixed(cursor, out.first.address) &&
          operation(cursor, k6_operations, out.first.write,
                    "no operation of k6 (P_FETCH, P_MEM_RD, P_LOCK_RD, P_LOCK_WR, P_MEM_WR, BOFF)") &&
-         cursor.decimal(out.first.cycle, no_cycle) && cursor.end();
+         cycle(cursor, out) && cursor.end();
 }
 
 bool mase(Cursor& cursor, LineAccesses& out) {
   return prefixed(cursor, out.first.address) &&
          operation(cursor, mase_operations, out.first.write, "no operation of mase (IFETCH, READ, WRITE)") &&
-         cursor.decimal(out.first.cycle, no_cycle) && cursor.end();
+         cycle(cursor, out) && cursor.end();
 }
 
 bool misc(Cursor& cursor, LineAccesses& out) {
@@ -78,7 +83,7 @@ bool dramsim3(Cursor& cursor, LineAccesses& out) {
   out.first.write = word == "WRITE" || word == "write" || word == "P_MEM_WR" || word == "BOFF";
   if (!out.first.write && (first == 'w' || word.starts_with("ST") || word.starts_with("st")))
     return cursor.fail("a word that DRAMsim3 takes for a read (writes are WRITE, write, P_MEM_WR, BOFF)");
-  return cursor.decimal(out.first.cycle, no_cycle) && cursor.end();
+  return cycle(cursor, out) && cursor.end();
 }
 
 bool ramulator1_dram(Cursor& cursor, LineAccesses& out) {

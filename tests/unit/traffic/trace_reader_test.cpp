@@ -45,11 +45,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Sample{"loadstore", "# a comment\nLD 0x10\n\nST 4096\n", 4096, true}));
 
 TEST(TraceReader, keeps_cycles_of_timed_traces) {
-  const auto trace = reader("0x10 READ 5\n0x20 READ 5\n0x30 READ 18446744073709551615\n");
+  const auto trace = reader("0x10 READ 5\n0x20 READ 5\n0x30 READ 1152921504606846975\n");
   EXPECT_EQ(trace->pace(), Pace::timed);
   const auto accesses = all(*trace);
   EXPECT_EQ(accesses[0].cycle, 5u);
-  EXPECT_EQ(accesses[2].cycle, 18446744073709551615u);
+  EXPECT_EQ(accesses[2].cycle, 1152921504606846975u);
 }
 
 TEST(TraceReader, a_core_line_is_a_load_and_then_its_write_back) {
@@ -113,6 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"0x10 READ 1\n0x11223344556677889 READ 2\n", nullptr, "trace-syntax", "does not fit 64 bits", 2,
             1},
         Bad{"0x10 READ 1\n0x20 READ 18446744073709551616\n", nullptr, "trace-syntax", "fit 64 bits", 2, 11},
+        Bad{"0x10 READ 1\n0x20 READ 1152921504606846976\n", nullptr, "trace-syntax", "no simulation", 2, 11},
         Bad{"0x10 READ 9\n0x20 READ 8\n", "mase", "trace-order", "cycle 8 comes after cycle 9", 2, 1},
         Bad{"0x10 READ 9\n0x20 READ\n", nullptr, "trace-syntax", "the cycle is missing", 2, 10},
         Bad{"0x10 READ 9\n0x20 RE", nullptr, "trace-syntax", "the file ends within this line", 2, 6},

@@ -1,0 +1,54 @@
+// The latency-bandwidth curve of a memory: the same traffic at rising rates.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "traffic/driver.h"
+
+namespace simtlab::traffic {
+
+// A source's accesses at a fixed rate, whatever pace it has itself.
+class Paced : public Source {
+ public:
+  // clocks: between two accesses, may be a fraction.
+  Paced(std::unique_ptr<Source> source, double clocks) : source_(std::move(source)), clocks_(clocks) {}
+
+  bool next(Access& access) override {
+    if (!source_->next(access)) return false;
+    access.cycle = static_cast<std::uint64_t>(static_cast<double>(count_++) * clocks_);
+    return true;
+  }
+  Pace pace() const override { return Pace::timed; }
+  Diagnostic place() const override { return source_->place(); }
+
+ private:
+  std::unique_ptr<Source> source_;
+  double clocks_;
+  std::uint64_t count_ = 0;
+};
+
+struct LoadPoint {
+  double offered = 0;   // bytes/s
+  double achieved = 0;  // bytes/s
+  std::uint64_t requests = 0;
+  double mean = 0;  // clocks, of reads if there are any, else of writes
+  std::uint64_t median = 0, percentile99 = 0;
+  double late = 0;  // clocks by which requests entered later than offered, on average
+  Outcome outcome = Outcome::finished;
+};
+
+// The shares of the peak that are offered unless somebody asks for others.
+const std::vector<double>& usual_loads();
+
+// One run a share. make: the traffic, from its start. peak: bytes/s. Ends early when a run is stopped. Throws
+// Error(usage, "sweep-load") for traffic that has one request under way at a time, and what the driver
+// throws.
+std::vector<LoadPoint> sweep_load(memory::dram::Channels& memory, const Router& router,
+                                  const DriverOptions& options,
+                                  const std::function<std::unique_ptr<Source>()>& make, double peak,
+                                  const std::vector<double>& loads);
+
+}  // namespace simtlab::traffic
