@@ -46,6 +46,8 @@ const std::vector<Term>& error_ids() {
        "docs/memory.md describes patterns such as \"ro-ba-bg-co-ch\" and hashes such as \"ba^=ro\"."},
       {"dram-address", "An address lies beyond the memory.",
        "Use more channels or ranks, or a technology with more rows."},
+      {"dram-command-trace", "A line of a DRAM command trace can't be read.",
+       "docs/memory.md describes the format; traces of DRAMsim3 are read, too."},
       {"dram-unknown", "There is no memory technology file of that name.",
        "`simtlab list drams` lists them; a path to a .toml works too."},
       {"device-file", "A device or memory technology file is malformed or lacks a value.",
