@@ -27,6 +27,8 @@ constexpr std::array<std::pair<std::string_view, Command>, 10> dramsim3_names = 
      {"self_refresh_enter", Command::sre},
      {"self_refresh_exit", Command::srx}}};
 
+constexpr std::uint64_t max_channel = 65535;  // as of an address mapping; bounds what a checker keeps
+
 constexpr bool names_a_bank(Command c) {
   return is_column(c) || c == Command::act || c == Command::pre || c == Command::refpb;
 }
@@ -136,7 +138,7 @@ bool CommandTraceReader::read(std::string_view line, CommandRecord& record) {
   constexpr std::uint64_t byte = 0xff, word = 0xffffffff;
   const std::string_view rest = words.rest;
   const bool no_channel = of_dramsim3_ && Words{line, rest}.next() == "-1";
-  r.channel = static_cast<std::uint32_t>(field(words, "channel", !no_channel, 10, word));
+  r.channel = static_cast<std::uint32_t>(field(words, "channel", !no_channel, 10, max_channel));
   channel_ = r.channel = no_channel ? channel_ : r.channel;
   if (!of_dramsim3_) r.pseudo = static_cast<std::uint8_t>(field(words, "pseudo-channel", true, 10, byte));
   r.rank = static_cast<std::uint8_t>(field(words, "rank", true, 10, byte));

@@ -110,6 +110,7 @@ TEST(CommandTrace, WhatCantBeReadIsRefusedAtItsPlace) {
   EXPECT_THAT(refusal(head + "5 ACT 0 0 0 0 x 0 0"), HasSubstr("'x' is not a number"));
   EXPECT_THAT(refusal(head + "5 ACT 0 0 0 0 -1 0 0"), HasSubstr("'-1' is not a number"));
   EXPECT_THAT(refusal(head + "5 ACT 0 0 256 0 0 0 0"), HasSubstr("'256' is too large"));
+  EXPECT_THAT(refusal(head + "5 ACT 65536 0 0 0 0 0 0"), HasSubstr("'65536' is too large"));
   EXPECT_THAT(refusal(head + "99999999999999999999999 ACT 0 0 0 0 0 0 0"), HasSubstr("is too large"));
   EXPECT_THAT(refusal("5 ACT 0 0 0 0 0 0 0"), HasSubstr("a trace of ours begins with"));
   EXPECT_THAT(refusal("5 read 0 0 0 0 -0x1 0x0"), HasSubstr("'-0x1' is not a number"));
