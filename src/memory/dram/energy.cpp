@@ -19,20 +19,6 @@ Amount times(std::uint64_t count, const Amount& each) {
 
 }  // namespace
 
-RankActivity& RankActivity::operator+=(const RankActivity& other) {
-  activations += other.activations;
-  reads += other.reads;
-  writes += other.writes;
-  refreshes += other.refreshes;
-  bank_refreshes += other.bank_refreshes;
-  active_standby += other.active_standby;
-  precharge_standby += other.precharge_standby;
-  active_power_down += other.active_power_down;
-  precharge_power_down += other.precharge_power_down;
-  self_refresh += other.self_refresh;
-  return *this;
-}
-
 Amount Energy::total() const {
   return plus(plus(plus(activate, read), plus(write, refresh)), background);
 }

@@ -20,20 +20,9 @@
 #include <vector>
 
 #include "device/technology.h"
+#include "memory/dram/activity.h"
 
 namespace simtlab::memory::dram {
-
-// What a rank did, or all ranks of a kind together. Every clock is in one of the five states.
-struct RankActivity {
-  std::uint64_t activations = 0, reads = 0, writes = 0, refreshes = 0, bank_refreshes = 0;  // commands
-  std::uint64_t active_standby = 0, precharge_standby = 0;                                  // clocks
-  std::uint64_t active_power_down = 0, precharge_power_down = 0, self_refresh = 0;          // clocks
-
-  std::uint64_t clocks() const {
-    return active_standby + precharge_standby + active_power_down + precharge_power_down + self_refresh;
-  }
-  RankActivity& operator+=(const RankActivity& other);
-};
 
 // Joules. Absent: a current that it needs is unknown.
 struct Energy {
@@ -64,7 +53,7 @@ class EnergyModel {
  private:
   struct State {                   // a kind of standby
     std::optional<double> joules;  // of a clock
-    std::uint64_t RankActivity::*clocks = nullptr;
+    Cycle RankActivity::*clocks = nullptr;
   };
 
   device::Technology::Current current_;
