@@ -1,0 +1,158 @@
+// The commands of a channel: what each changes in the banks, the queues and the accounts.
+#include <algorithm>
+
+#include "memory/dram/channel.h"
+
+namespace simtlab::memory::dram {
+
+void Channel::send(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column) {
+  if (sink_ == nullptr) return;
+  const Shape& shape = timing_.shape();
+  const std::uint32_t group = timing_.group_of(bank), rank = timing_.rank_of(bank);
+  CommandRecord record;
+  record.at = now;
+  record.command = command;
+  record.channel = number_;
+  record.pseudo = static_cast<std::uint8_t>(rank / shape.ranks);
+  record.rank = static_cast<std::uint8_t>(rank % shape.ranks);
+  const bool of_bank = is_column(command) || command == Command::act || command == Command::pre || command == Command::refpb;
+  if (of_bank) {
+    record.group = static_cast<std::uint8_t>(group % shape.groups);
+    record.bank = static_cast<std::uint8_t>(bank % shape.banks);
+  }
+  record.row = row;
+  record.column = column;
+  sink_->command(record);
+}
+
+// Picks that would have gone in this cycle are made anew, for the bus is taken.
+void Channel::after_command(Cycle now, bool column) {
+  if (column || !dual_issue_) column_bus_ = now + 1;
+  if (!column || !dual_issue_) row_bus_ = now + 1;
+  if (column_pick_.at < column_bus_) column_dirty_ = true;
+  if (act_pick_.at < row_bus_) act_dirty_ = true;
+  if (close_pick_.at < row_bus_) close_dirty_ = true;
+  if (upkeep_.busy() || upkeep_pick_.at < row_bus_) upkeep_dirty_ = true;
+  if (rotates_) column_dirty_ = act_dirty_ = close_dirty_ = true;   // the next bank's turn
+}
+
+void Channel::issue_column(BankIndex bank, Cycle now) {
+  const Slot slot = columns_[bank].slot;
+  const Request& r = queues_[slot];
+  const bool write = r.write;
+  BankQueue& q = queues_.bank(bank);
+  const Cycle row_ready = timing_.column_bank(bank, write);
+  loss_.column(bank, write, now, r.arrived);
+  if (!write) count_latency(r, now, row_ready);
+  ++(r.result == RowResult::hit ? statistics_.row_hits
+     : r.result == RowResult::miss ? statistics_.row_misses : statistics_.row_conflicts);
+  ++(write ? statistics_.write_bursts : statistics_.read_bursts);
+  ++(write ? bank_activity_[bank].writes : bank_activity_[bank].reads);
+  const std::uint32_t row = r.row, column = r.column;
+  complete(r, now);
+  ++q.hits;
+  q.used = now;
+  last_bank_ = bank;
+  leave(slot, now);   // r is gone
+  const bool close = pages_->closes_with(queues_, bank);
+  const Command command = write ? (close ? Command::wra : Command::wr) : (close ? Command::rda : Command::rd);
+  timing_.issue(command, bank, now);
+  send(command, bank, now, row, column);
+  if (close) {
+    upkeep_.closed(bank, now);
+    q.open = false;
+  }
+  after_command(now, true);
+  column_dirty_ = true;     // limits of column commands have changed
+  choose(bank);
+  if (close_pick_.bank == bank) close_dirty_ = true;   // its precharge may have become later
+}
+
+void Channel::count_latency(const Request& r, Cycle now, Cycle row_ready) {
+  const Cycle begun = std::min(r.begun, now);
+  const Cycle row = std::clamp(row_ready, begun, now) - begun;
+  statistics_.latency_queue += begun - r.arrived;
+  statistics_.latency_row += r.begun == never ? 0 : row;
+  statistics_.latency_bus += now - begun - (r.begun == never ? 0 : row);
+  statistics_.latency_transfer += t_.cl + t_.burst + controller_.latency.read;
+}
+
+void Channel::issue_row(BankIndex bank, Cycle now) {
+  const Slot slot = rows_[bank].slot;
+  BankQueue& q = queues_.bank(bank);
+  if (slot != no_slot) queues_[slot].begun = std::min(queues_[slot].begun, now);
+  last_bank_ = bank;
+  if (!q.open) {
+    activate(bank, slot, now);
+  } else {
+    if (slot != no_slot) queues_[slot].result = RowResult::conflict;
+    pages_->closed(bank, q.row, slot != no_slot);
+    timing_.issue(Command::pre, bank, now);
+    upkeep_.closed(bank, now);
+    send(Command::pre, bank, now, 0, 0);
+    close_bank(bank, now);
+  }
+  after_command(now, false);
+  choose(bank);
+}
+
+void Channel::activate(BankIndex bank, Slot slot, Cycle now) {
+  BankQueue& q = queues_.bank(bank);
+  Request& r = queues_[slot];
+  loss_.activated(bank, now, timing_.activate_bank(bank), timing_.activate_group(bank));
+  pages_->opened(bank, r.row);
+  timing_.issue(Command::act, bank, now);
+  upkeep_.opened(bank, now);
+  send(Command::act, bank, now, r.row, 0);
+  act_dirty_ = true;        // limits of activations have changed
+  ++bank_activity_[bank].activations;
+  q.open = true;
+  q.row = r.row;
+  q.hits = 0;
+  q.used = now;
+  if (r.result == RowResult::hit) r.result = RowResult::miss;
+  if (!controller_.queues.frees_at_activation || per_bank_) return;
+  queues_.remove(slot);
+  q.active = slot;
+  --held_[r.write];
+  if (set_write_mode()) choose_loaded();
+}
+
+void Channel::close_bank(BankIndex bank, Cycle now) {
+  BankQueue& q = queues_.bank(bank);
+  q.open = false;
+  q.hits = 0;
+  q.used = now;
+}
+
+void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
+  const Command command = next.command;
+  const Shape& shape = timing_.shape();
+  const std::uint32_t rank = timing_.rank_of(next.bank);
+  const BankIndex first = rank * shape.rank_banks();
+  timing_.issue(command, next.bank, now);
+  const bool changes = upkeep_.issued(command, next.bank, now);
+  send(command, next.bank, now, 0, 0);
+  if (command == Command::pre) {
+    pages_->closed(next.bank, queues_.bank(next.bank).row, false);
+    close_bank(next.bank, now);
+  }
+  if (command == Command::prea)
+    for (BankIndex b = first; b < first + shape.rank_banks(); ++b) close_bank(b, now);
+  if (command == Command::refpb) loss_.refreshed(next.bank, now + t_.trfc_pb);
+  if (command == Command::ref)
+    for (BankIndex b = first; b < first + shape.rank_banks(); ++b) loss_.refreshed(b, now + t_.trfc);
+  if (command == Command::pdx || command == Command::srx)
+    for (BankIndex b = first; b < first + shape.rank_banks(); ++b)
+      loss_.woken(b, now + (command == Command::pdx ? t_.txp : t_.txs));
+  after_command(now, false);
+  column_dirty_ = act_dirty_ = close_dirty_ = upkeep_dirty_ = true;
+  choose_rank(rank);
+  if (!changes || !controller_.upkeep.blocks_channel || upkeep_.busy()) return;
+  // The channel is free again; for other ranks the refresh ends here.
+  for (BankIndex b = 0; b < shape.all_banks(); ++b)
+    if (timing_.rank_of(b) != rank) loss_.refreshed(b, now);
+  choose_loaded();
+}
+
+}  // namespace simtlab::memory::dram

@@ -1,0 +1,97 @@
+// Which of a bank's requests may go next, and before which of other banks. One file per policy (scheduler_*.cpp).
+//
+// A policy looks at one bank at a time and only when something about that bank changed. It names the request whose column
+// command it would issue and the request whose row it would open, each with a key; the channel issues what is ready first
+// and, of several, the smallest key.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/memory_controller.h"
+#include "memory/dram/queues.h"
+
+namespace simtlab::memory::dram {
+
+// Keys of 40 bits: classes in the upper ones, the order of arrival below. Column and row commands compete with each other.
+inline constexpr unsigned key_bits = 40;
+inline constexpr std::uint64_t key_waits = std::uint64_t{1} << 39;    // everything but active requests and upkeep
+inline constexpr std::uint64_t key_upkeep = std::uint64_t{1} << 38;   // refresh
+inline constexpr std::uint64_t key_row = std::uint64_t{1} << 37;      // row commands after column commands
+inline constexpr std::uint64_t key_none = (std::uint64_t{1} << key_bits) - 1;
+inline constexpr std::uint64_t key_page = key_none - 1;               // of the page policy: after all that serve a request
+
+struct Choice {
+  Slot column = no_slot, row = no_slot;
+  std::uint64_t column_key = key_none, row_key = key_none;
+};
+
+// The schedulable requests of one bank, oldest first: of one direction, or of both.
+class BankView {
+ public:
+  enum class Lists : std::uint8_t { reads, writes, both };
+  BankView(const Queues& queues, BankIndex bank, Lists lists) : queues_(queues), bank_(queues.bank(bank)) {
+    if (lists != Lists::writes) at_[0] = bank_.head[0];
+    if (lists != Lists::reads) at_[1] = bank_.head[1];
+    skip_unmoved();
+  }
+
+  const BankQueue& bank() const { return bank_; }
+  const Request& request(Slot slot) const { return queues_[slot]; }
+  bool hits(Slot slot) const { return bank_.open && queues_[slot].row == bank_.row; }
+
+  // The request at the cursor, oldest first; no_slot at the end.
+  Slot current() const {
+    if (at_[1] == no_slot) return at_[0];
+    if (at_[0] == no_slot) return blocker_of(at_[1]);
+    return queues_[at_[0]].order < queues_[at_[1]].order ? at_[0] : at_[1];
+  }
+  void advance() {
+    const bool write = at_[1] != no_slot && (at_[0] == no_slot || queues_[at_[1]].order < queues_[at_[0]].order);
+    at_[write] = queues_[at_[write]].next;
+    skip_unmoved();
+  }
+
+ private:
+  // A write may not pass an older read of its address: the read goes in its stead, whatever the direction.
+  Slot blocker_of(Slot write) const {
+    const Request& w = queues_[write];
+    if (!w.after_read) return write;
+    const Slot read = queues_.find(w.bank, false, w.row, w.column);
+    return read != no_slot && queues_[read].moved && queues_[read].order < w.order ? read : write;
+  }
+  // Only what is in the bank's own queue, where there is one.
+  void skip_unmoved() {
+    for (Slot& at : at_)
+      while (at != no_slot && !queues_[at].moved) at = queues_[at].next;
+  }
+
+  const Queues& queues_;
+  const BankQueue& bank_;
+  Slot at_[2] = {no_slot, no_slot};
+};
+
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  virtual void choose(BankView view, Choice& choice) const = 0;
+  // Told of requests that come and of those whose column command was issued. True: every bank has to choose again.
+  virtual bool arrived(Queues&, Slot) { return false; }
+  virtual bool served(Queues&, Slot) { return false; }
+  virtual void restart() {}
+  // The smallest key goes first even when others are ready earlier.
+  virtual bool strict() const { return false; }
+  // Banks take turns; keys are not looked at.
+  virtual bool rotates() const { return false; }
+};
+
+std::unique_ptr<Scheduler> make_scheduler(const device::MemoryController& controller, std::uint32_t banks);
+
+// Each in its own file.
+std::unique_ptr<Scheduler> make_fcfs();
+std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap);   // 0: no cap
+std::unique_ptr<Scheduler> make_oldest_ready();
+std::unique_ptr<Scheduler> make_round_robin(std::uint32_t row_hit_cap);
+std::unique_ptr<Scheduler> make_par_bs(std::uint32_t batch_cap, std::uint32_t banks);
+
+}  // namespace simtlab::memory::dram

@@ -1,0 +1,37 @@
+// First ready, first come, first served (Rixner et al., ISCA 2000): accesses of open rows first, then the oldest.
+//
+// With a cap, a row that has served so many accesses since it was opened gives way to an older request for another row.
+#include "memory/dram/scheduler.h"
+
+namespace simtlab::memory::dram {
+namespace {
+
+class FrFcfs final : public Scheduler {
+ public:
+  explicit FrFcfs(std::uint32_t cap) : cap_(cap == 0 ? ~std::uint32_t{0} : cap) {}
+
+  void choose(BankView view, Choice& choice) const override {
+    const Slot oldest = view.current();
+    if (oldest == no_slot) return;
+    const bool tired = view.bank().hits >= cap_ && !view.hits(oldest);
+    if (view.bank().open && !tired) {
+      for (Slot s = oldest; s != no_slot; view.advance(), s = view.current()) {
+        if (!view.hits(s)) continue;
+        choice.column = s;
+        choice.column_key = key_waits | view.request(s).order;
+        return;
+      }
+    }
+    choice.row = oldest;
+    choice.row_key = key_waits | key_row | view.request(oldest).order;
+  }
+
+ private:
+  std::uint32_t cap_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scheduler> make_fr_fcfs(std::uint32_t row_hit_cap) { return std::make_unique<FrFcfs>(row_hit_cap); }
+
+}  // namespace simtlab::memory::dram

@@ -1,0 +1,93 @@
+// Refresh, power-down and self-refresh of the ranks of a channel: what is due, which command comes next, and how long each
+// rank has been in which state. The channel issues the commands.
+#pragma once
+
+#include <vector>
+
+#include "device/memory_controller.h"
+#include "memory/dram/queues.h"
+
+namespace simtlab::memory::dram {
+
+// What the energy model needs to know of a rank.
+struct RankActivity {
+  std::uint64_t activations = 0, reads = 0, writes = 0, refreshes = 0, bank_refreshes = 0;
+  Cycle active_standby = 0, precharge_standby = 0, active_power_down = 0, precharge_power_down = 0, self_refresh = 0;
+};
+
+class Upkeep {
+ public:
+  Upkeep(const device::Technology& technology, const device::MemoryController& controller, const TimingState& timing);
+
+  // Next cycle at which tick() has something to do.
+  Cycle timer() const { return timer_; }
+  // Starts what is due at or before `now`. Banks of ranks in `changed` may be held or free now.
+  void tick(Cycle now, std::vector<std::uint32_t>& changed);
+
+  // The next command of upkeep and the earliest cycle for it.
+  struct Next {
+    Cycle at = never;
+    Command command = Command::ref;
+    BankIndex bank = 0;
+  };
+  Next next(const Queues& queues) const;
+
+  // A command of upkeep was issued. True: the rank's banks may be held or free now.
+  bool issued(Command command, BankIndex bank, Cycle at);
+  void opened(BankIndex bank, Cycle at) {
+    Rank& rank = ranks_[timing_.rank_of(bank)];
+    if (rank.open++ == 0) account(rank, at);
+  }
+  void closed(BankIndex bank, Cycle at) {
+    Rank& rank = ranks_[timing_.rank_of(bank)];
+    if (rank.open == 1) account(rank, at);
+    --rank.open;
+  }
+  // A request came for the rank, or its last one is gone.
+  void arrived(std::uint32_t rank) {
+    Rank& r = ranks_[rank];
+    if (r.pending++ == 0 && r.wish != Wish::none) r.wish = Wish::none, --falling_;
+  }
+  void finished(std::uint32_t rank, Cycle now);
+  // Requests may not use the bank now (an active one excepted while a refresh waits).
+  bool held(BankIndex bank) const { return (waiting_ | sleeping_) != 0 && held_back(bank); }
+  bool asleep(std::uint32_t rank) const { return ranks_[rank].state != State::awake; }
+  bool busy() const { return waiting_ != 0; }   // some rank waits for a command
+  bool wants_commands() const { return waiting_ != 0 || sleeping_ != 0 || falling_ != 0; }
+
+  RankActivity activity(std::uint32_t rank, Cycle end) const;
+  void restart();
+
+ private:
+  enum class State : std::uint8_t { awake, power_down, self_refresh };
+  enum class Wish : std::uint8_t { none, power_down, self_refresh };
+  struct Rank {
+    Cycle due = never;             // next refresh
+    Cycle idle_since = 0;
+    Cycle accounted = 0;           // activity is complete up to here
+    std::uint32_t pending = 0;     // requests
+    std::uint32_t open = 0;        // banks
+    BankIndex target = 0;          // bank of the rank to be refreshed next (per bank)
+    State state = State::awake;
+    Wish wish = Wish::none;
+    bool refreshing = false;       // a refresh is due and not issued
+    RankActivity activity;
+  };
+  Next next_of(std::uint32_t rank, const Queues& queues) const;
+  Next close(BankIndex first, std::uint32_t count, const Queues& queues) const;
+  bool held_back(BankIndex bank) const;
+  void account(Rank& rank, Cycle now) const;
+  void set_timer();
+  Cycle sleep_at(const Rank& rank) const;
+
+  const device::MemoryController::Upkeep settings_;
+  const TimingState& timing_;
+  Shape shape_;
+  device::Refresh kind_;
+  Cycle interval_ = never;         // between two refreshes of a rank
+  std::vector<Rank> ranks_;
+  unsigned waiting_ = 0, sleeping_ = 0, falling_ = 0;   // ranks with a refresh due; asleep; that wish to be
+  Cycle timer_ = never;
+};
+
+}  // namespace simtlab::memory::dram
