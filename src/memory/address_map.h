@@ -2,7 +2,9 @@
 //
 // Consecutive chunks of 256 bytes go to consecutive units; each row of `units` chunks starts at another unit (a hash of the
 // row), so that power-of-two strides spread while a sequential stream loads all units exactly evenly. A unit is a slice
-// or, where partitions outnumber slices, a partition.
+// or, where partitions outnumber slices, a partition; the fewer share the units evenly. Where neither number divides the other no
+// unit can be dealt out evenly: slices and partitions are then found each for itself, both evenly, and any slice may need any
+// partition.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +19,8 @@ class AddressMap {
   AddressMap(std::uint32_t slices, std::uint32_t partitions)
       : units_(std::max(slices, partitions)), slices_(slices), partitions_(partitions) {
     SIMTLAB_ASSERT(slices > 0 && partitions > 0, "L2 has slices and DRAM has partitions");
+    apart_ = units_ % std::min(slices, partitions) != 0;
+    if (apart_) units_ = slices;
     per_slice_ = (units_ + slices - 1) / slices;
     per_partition_ = (units_ + partitions - 1) / partitions;
   }
@@ -31,6 +35,14 @@ class AddressMap {
     const std::uint64_t row = chunk / units_;
     const auto unit = static_cast<std::uint32_t>((chunk % units_ + hash(row)) % units_);
     Place p;
+    if (apart_) {
+      p.slice = unit;
+      p.slice_line = row * lines_per_chunk + line % lines_per_chunk;
+      const std::uint64_t turn = chunk / partitions_;
+      p.partition = static_cast<std::uint32_t>((chunk % partitions_ + spread(turn)) % partitions_);
+      p.partition_line = turn * lines_per_chunk + line % lines_per_chunk;
+      return p;
+    }
     p.slice = unit % slices_;
     p.partition = unit % partitions_;
     p.slice_line = (row * per_slice_ + unit / slices_) * lines_per_chunk + line % lines_per_chunk;
@@ -52,10 +64,12 @@ class AddressMap {
 
  private:
   static constexpr std::uint64_t lines_per_chunk = 2;
-  std::uint64_t hash(std::uint64_t row) const { return ((row * 0x9e3779b97f4a7c15ull) >> 40) % units_; }
+  static std::uint64_t spread(std::uint64_t row) { return (row * 0x9e3779b97f4a7c15ull) >> 40; }
+  std::uint64_t hash(std::uint64_t row) const { return spread(row) % units_; }
 
   std::uint32_t units_, slices_, partitions_;
-  std::uint64_t per_slice_ = 1, per_partition_ = 1;
+  std::uint64_t per_slice_ = 1, per_partition_ = 1;   // units of one
+  bool apart_ = false;
 };
 
 }  // namespace simtlab::memory

@@ -1,5 +1,5 @@
 // What lies below the L2 slices. Event-driven: nothing is done between next_event() and the call of advance().
-// DramSimple (latency and bandwidth) implements it now; a command-level controller comes behind the same interface.
+// DramSimple is latency and bandwidth; DramChannels drives channels with clocks and commands of their own, ours or a plug-in's.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,17 @@
 
 namespace simtlab::memory {
 
+namespace dram {
+class Channels;
+}
+
 struct DramRequest {
   std::uint32_t partition = 0;
   std::uint64_t line = 0;        // partition-local 128-byte line
   std::uint8_t sectors = 0;      // 32-byte sectors of the line, already widened to whole accesses
   bool write = false;
   std::uint64_t tag = 0;         // given back when done
+  std::uint32_t source = 0;      // who asks, for schedulers that are fair
 };
 
 struct DramDone {
@@ -24,9 +29,13 @@ struct DramDone {
   std::uint8_t sectors = 0;
 };
 
+// Of a request whose end nobody waits for, and of a DramDone that only says that a partition which was full has room again.
+inline constexpr std::uint64_t no_tag = ~std::uint64_t{0};
+
 struct DramStatistics {
-  std::uint64_t read_bytes = 0, write_bytes = 0;
-  std::uint64_t row_hits = 0, row_misses = 0;
+  std::uint64_t read_bytes = 0, write_bytes = 0;   // moved, over-fetch included
+  std::uint64_t row_hits = 0, row_misses = 0;      // DramSimple only
+  std::uint64_t least_partition_bytes = 0, most_partition_bytes = 0;
 };
 
 class Dram {
@@ -34,13 +43,17 @@ class Dram {
   virtual ~Dram() = default;
   // Room for another request in the partition's queue.
   virtual bool ready(std::uint32_t partition, Cycle now) const = 0;
-  // Only when ready. now never goes back.
+  // Reads and writes that can wait only when ready; write-backs at any time (whoever evicts cannot wait). now never goes back.
   virtual void push(const DramRequest& request, Cycle now) = 0;
   // Earliest cycle at which advance() will have something to report; never if idle.
   virtual Cycle next_event() const = 0;
   // Appends what finished at or before now, in a fixed order. Writes are reported when they leave the queue.
   virtual void advance(Cycle now, std::vector<DramDone>& done) = 0;
   virtual DramStatistics statistics() const = 0;
+  // The channels behind it, for their own statistics; null where there are none.
+  virtual const dram::Channels* channels() const { return nullptr; }
+  // A launch has ended: time passes until `end` for what counts it (energy, idle time).
+  virtual void settle(Cycle) {}
   // Statistics and clock start again; what was under way is dropped.
   virtual void restart() = 0;
 };

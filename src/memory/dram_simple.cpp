@@ -1,12 +1,13 @@
 #include "memory/dram_simple.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
 
 namespace simtlab::memory {
 
-DramSimple::DramSimple(const DramSimpleConfig& config) : config_(config), ports_(config.partitions) {
+DramSimple::DramSimple(const DramSimpleConfig& config) : config_(config), ports_(config.partitions), bytes_(config.partitions) {
   SIMTLAB_ASSERT(config.partitions > 0 && config.bytes_per_cycle > 0 && config.row_bytes >= 128, "DRAM needs partitions, bandwidth and rows");
   sector_cost_ = to_fixed(32.0 / config.bytes_per_cycle);
   row_miss_cost_ = to_fixed(config.access_bytes / config.bytes_per_cycle * config.row_miss_penalty);
@@ -33,6 +34,7 @@ void DramSimple::push(const DramRequest& request, Cycle now) {
   const bool hit = open_row(request.partition, request.line * 128 / config_.row_bytes);
   ++(hit ? statistics_.row_hits : statistics_.row_misses);
   (request.write ? statistics_.write_bytes : statistics_.read_bytes) += sectors * 32;
+  bytes_[request.partition] += sectors * 32;
   const Cycle start = ports_[request.partition].take(now, sectors * sector_cost_ + (hit ? 0 : row_miss_cost_));
   done_.push(request.write ? start + 1 : start + config_.latency, {request.tag, request.partition, request.write, request.sectors});
 }
@@ -41,7 +43,16 @@ void DramSimple::advance(Cycle now, std::vector<DramDone>& done) {
   for (DramDone item; done_.pop(now, item);) done.push_back(item);
 }
 
+DramStatistics DramSimple::statistics() const {
+  DramStatistics out = statistics_;
+  const auto [least, most] = std::minmax_element(bytes_.begin(), bytes_.end());
+  out.least_partition_bytes = *least;
+  out.most_partition_bytes = *most;
+  return out;
+}
+
 void DramSimple::restart() {
+  std::fill(bytes_.begin(), bytes_.end(), 0);
   for (Port& port : ports_) port.reset();
   done_.restart();
   statistics_ = {};

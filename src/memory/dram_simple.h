@@ -29,7 +29,7 @@ class DramSimple final : public Dram {
   void push(const DramRequest& request, Cycle now) override;
   Cycle next_event() const override { return done_.next_time(); }
   void advance(Cycle now, std::vector<DramDone>& done) override;
-  DramStatistics statistics() const override { return statistics_; }
+  DramStatistics statistics() const override;
   void restart() override;
 
  private:
@@ -42,6 +42,7 @@ class DramSimple final : public Dram {
   std::vector<Port> ports_;
   std::vector<std::uint64_t> rows_;      // partitions x sets x ways, row + 1
   std::vector<std::uint8_t> next_way_;   // partitions x sets
+  std::vector<std::uint64_t> bytes_;     // by partition
   Calendar<DramDone> done_;
   DramStatistics statistics_;
 };

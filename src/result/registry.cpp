@@ -235,6 +235,10 @@ constexpr MetricDeclaration rows[] = {
      "gpu.cycles"},
     {"l2.writebacks", "1", "Sectors that L2 wrote back to DRAM.", "kernel", "",
      "gpgpu-sim: L2_total_cache_write_backs", sum, ""},
+    {"l2.slice.accesses.min", "1", "Sectors moved by the L2 slice that moved fewest.", "kernel", "", "", none, ""},
+    {"l2.slice.accesses.max", "1", "Sectors moved by the L2 slice that moved most.", "kernel", "", "", none, ""},
+    {"l2.slice.imbalance", "1", "Sectors moved by the busiest L2 slice over those of the average one; 1 is even.",
+     "kernel", "l2.slice.accesses.max * slices / (l2.bytes / 32)", "", weighted, "l2.bytes"},
 
     // DRAM.
     {"dram.read.bytes", "bytes", "Bytes read from DRAM.", "kernel", "",
@@ -253,9 +257,32 @@ constexpr MetricDeclaration rows[] = {
     {"dram.row_misses", "1", "DRAM accesses that went to another row than the one before in their partition.",
      "kernel", "", "", sum, ""},
 
+    {"dram.partition.bytes.min", "bytes", "Bytes moved by the memory partition that moved fewest.", "kernel", "", "",
+     none, ""},
+    {"dram.partition.bytes.max", "bytes", "Bytes moved by the memory partition that moved most.", "kernel", "", "",
+     none, ""},
+    {"dram.partition.imbalance", "1",
+     "Bytes moved by the busiest memory partition over those of the average one; 1 is even.", "kernel",
+     "dram.partition.bytes.max * partitions / (dram.read.bytes + dram.write.bytes)", "", none, ""},
+
     // Scheduler slots.
     {"scheduler.slots", "1", "Scheduler cycles accounted: one per warp scheduler and cycle of the kernel.",
      "kernel", "", "ncu: smsp__cycles_elapsed.sum", sum, ""},
+    {"gpu.stall.classic.dram_full", "cycles",
+     "L2 slice cycles with 8 or more requests that the slice cannot serve (no miss register, or the queue to DRAM is "
+     "full). GPGPU-Sim counts sub-partition cycles in which the input queue of L2 (8 entries on a GTX 480) takes nothing "
+     "from the network; here the queue has no limit and requests that wait for the slice's bandwidth are not in it.",
+     "kernel", "", "gpgpu-sim: gpu_stall_dramfull", sum, ""},
+    {"gpu.stall.classic.icnt_to_sm", "cycles",
+     "L2 slice cycles in which a reply of the slice has crossed the network and its SM's port is taken by earlier ones. "
+     "GPGPU-Sim counts sub-partition cycles in which a reply is ready and the network's input buffer has no room.",
+     "kernel", "", "gpgpu-sim: gpu_stall_icnt2sh", sum, ""},
+    {"gpu.stall.classic.shared_memory", "cycles",
+     "SM cycles that the load-store units spend on an instruction beyond its first one, summed over units and instructions: "
+     "further passes of shared memory and constants, further lines of global and local accesses, and cycles in which the "
+     "first global access waits for a miss register, a store credit or the network. GPGPU-Sim counts load-store unit cycles in which "
+     "the first instruction cannot finish its memory stage, whatever the memory.",
+     "kernel", "", "gpgpu-sim: gpgpu_n_stall_shd_mem", sum, ""},
     {"stall.*", "1",
      "Share of scheduler slots charged to one reason; the shares of all reasons, `selected` included, add up "
      "to 1.",

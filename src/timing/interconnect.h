@@ -33,11 +33,12 @@ class Interconnect {
   }
   Cycle request_port_free(std::uint32_t sm) const { return request_ports_[sm].free_at(); }
 
-  // Slices -> SM: in order of `now`.
-  void reply(std::uint32_t sm, Cycle now, unsigned data_sectors, Reply reply) {
+  // Slices -> SM: in order of `now`. Returns when it begins to leave the network; later than now + latency if the port is taken.
+  Cycle reply(std::uint32_t sm, Cycle now, unsigned data_sectors, Reply reply) {
     reply.at = reply_ports_[sm].take(now + latency_, data_sectors * reply_sector_cost_);
     inboxes_[sm].push(reply);
     read_sectors_ += data_sectors;
+    return reply.at;
   }
   memory::Ring<Reply>& inbox(std::uint32_t sm) { return inboxes_[sm]; }
 

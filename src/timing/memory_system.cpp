@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,10 @@ unsigned count(std::uint8_t sectors) { return static_cast<unsigned>(std::popcoun
 
 // DRAM tags name the slice and its line.
 constexpr unsigned slice_shift = 48;
+
+// Entries of the queue between network and L2 slice for gpu.stall.classic.dram_full: GPGPU-Sim's GTX 480 has so many. Here the
+// queue itself has no limit.
+constexpr std::size_t classic_input_queue = 8;
 
 }  // namespace
 
@@ -37,10 +42,22 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
     config.seed = i;
-    slices_.push_back({memory::Cache(config), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}});
+    slices_.push_back({memory::Cache(config), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, memory::never, 0});
   }
+  slice_words_ = (slices_.size() + 63) / 64;
+  wants_dram_.assign(map_.partitions() * slice_words_, 0);
   pool_.reserve(4096);
   free_.reserve(4096);
+}
+
+L2Counters MemorySystem::counters() const {
+  L2Counters out = counters_;
+  out.least_slice_accesses = slices_.front().accesses;
+  for (const Slice& slice : slices_) {
+    out.least_slice_accesses = std::min(out.least_slice_accesses, slice.accesses);
+    out.most_slice_accesses = std::max(out.most_slice_accesses, slice.accesses);
+  }
+  return out;
 }
 
 MemorySystem::Index MemorySystem::keep(const Pending& pending) {
@@ -76,7 +93,7 @@ void MemorySystem::advance(Cycle end) {
           look_up(now, event.request);
           break;
         case What::answer:
-          answer(now, pool_[event.request].request, pool_[event.request].request.sectors);
+          answer(now, slices_[pool_[event.request].place.slice], pool_[event.request].request, pool_[event.request].request.sectors);
           drop(event.request);
           break;
       }
@@ -93,13 +110,26 @@ void MemorySystem::arrive(Cycle now, Index index) {
     cost = std::max({cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
   counters_.busy += cost;
   counters_.sectors_moved += count(request.sectors);
-  const Cycle start = slices_[pending.place.slice].port.take(now, cost);
+  Slice& slice = slices_[pending.place.slice];
+  slice.accesses += count(request.sectors);
+  const Cycle start = slice.port.take(now, cost);
   events_.push(start + latencies_.slice, {index, What::look_up});
 }
 
 void MemorySystem::look_up(Cycle now, Index index) {
   Slice& slice = slices_[pool_[index].place.slice];
-  if (!slice.blocked.empty() || !serve(now, index)) slice.blocked.push(index);
+  if (!slice.blocked.empty() || !serve(now, index)) block(now, slice, index);
+}
+
+void MemorySystem::block(Cycle now, Slice& slice, Index index) {
+  slice.blocked.push(index);
+  if (slice.blocked.size() == classic_input_queue) slice.full_since = now;
+}
+
+bool MemorySystem::dram_ready(Cycle now, const memory::AddressMap::Place& place) {
+  if (dram_->ready(place.partition, now)) return true;
+  wants_dram_[place.partition * slice_words_ + place.slice / 64] |= std::uint64_t{1} << (place.slice % 64);
+  return false;
 }
 
 bool MemorySystem::serve(Cycle now, Index index) {
@@ -137,12 +167,12 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
   }
   const memory::Mshr::Look look = slice.mshr.look(line);
   const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
-  if (!look.room || (fresh != 0 && !dram_->ready(pending.place.partition, now))) return false;
+  if (!look.room || (fresh != 0 && !dram_ready(now, pending.place))) return false;
   count_read(pending, probe, look.pending);
   // Reads get what is there at once; atomics wait for all of their sectors.
   std::uint8_t needs = probe.miss;
   if (request.kind == RequestKind::read && probe.hit != 0) {
-    answer(now, request, probe.hit);
+    answer(now, slice, request, probe.hit);
     request.sectors = probe.miss;
   }
   auto fetch = static_cast<std::uint8_t>(dram_sectors(slice.cache.widen(fresh)) & ~look.pending);
@@ -150,7 +180,7 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
   slice.mshr.add(line, needs, fetch, index);
   if (fetch != 0) {
     const std::uint64_t tag = (std::uint64_t{pending.place.slice} << slice_shift) | line;
-    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag}, now);
+    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag, request.sm}, now);
   }
   return true;
 }
@@ -160,7 +190,7 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   const Request& request = pending.request;
   Slice& slice = slices_[pending.place.slice];
   const bool absent = slice.cache.probe(pending.place.slice_line, 0xf).hit == 0;
-  if ((absent || !write_back_) && !dram_->ready(pending.place.partition, now)) return false;
+  if ((absent || !write_back_) && !dram_ready(now, pending.place)) return false;
   memory::Evictions evicted;
   const std::uint8_t present =
       slice.cache.write(pending.place.slice_line, request.bytes, request.sectors, write_allocate_, write_back_, evicted);
@@ -168,8 +198,8 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   counters_.cache.write_hits += count(present);
   write_back(now, pending.place.slice, evicted);
   if (!write_back_ || (!write_allocate_ && present == 0))
-    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, ~std::uint64_t{0}}, now);
-  answer(now, request, 0);
+    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, memory::no_tag, request.sm}, now);
+  answer(now, slice, request, 0);
   drop(index);
   return true;
 }
@@ -185,12 +215,17 @@ void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
     events_.push(now + latencies_.atomic_extra, {index, What::answer});
     return;
   }
-  answer(now, pending.request, sectors);
+  answer(now, slices_[pending.place.slice], pending.request, sectors);
   drop(index);
 }
 
-void MemorySystem::answer(Cycle now, const Request& request, std::uint8_t sectors) {
-  network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
+void MemorySystem::answer(Cycle now, Slice& slice, const Request& request, std::uint8_t sectors) {
+  const Cycle ready = now + network_.latency();
+  const Cycle start = network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
+  const Cycle counted = std::max(ready, slice.reply_held_until);
+  if (start <= counted) return;
+  counters_.reply_held_cycles += start - counted;
+  slice.reply_held_until = start;
 }
 
 void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted) {
@@ -198,16 +233,13 @@ void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evic
     const auto place = map_.place(map_.global_line(slice, evicted.items[i].line));
     counters_.writebacks += count(evicted.items[i].sectors);
     dram_->push({place.partition, place.partition_line, dram_sectors(evicted.items[i].sectors), true,
-                 (std::uint64_t{slice} << slice_shift)},
+                 (std::uint64_t{slice} << slice_shift), slice},
                 now);
   }
 }
 
 void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
-  if (done.tag == ~std::uint64_t{0}) {   // written past L2: any slice of the partition may go on
-    for (Slice& slice : slices_) retry(now, slice);
-    return;
-  }
+  if (done.tag == memory::no_tag) return retry_waiting(now, done.partition);
   const auto number = static_cast<std::uint32_t>(done.tag >> slice_shift);
   const std::uint64_t line = done.tag & ((std::uint64_t{1} << slice_shift) - 1);
   Slice& slice = slices_[number];
@@ -220,13 +252,23 @@ void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
       performed(now, index, pool_[index].request.sectors);
     });
   }
-  for (std::uint32_t other = done.partition % map_.slices(); other < map_.slices(); other += map_.partitions())
-    retry(now, slices_[other]);
+  retry_waiting(now, done.partition);
   retry(now, slice);
+}
+
+// Slices that the partition had no room for, in the order of their numbers.
+void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
+  for (std::size_t word = 0; word < slice_words_; ++word) {
+    for (std::uint64_t bits = std::exchange(wants_dram_[partition * slice_words_ + word], 0); bits != 0; bits &= bits - 1)
+      retry(now, slices_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);
+  }
 }
 
 void MemorySystem::retry(Cycle now, Slice& slice) {
   while (!slice.blocked.empty() && serve(now, slice.blocked.front())) slice.blocked.pop();
+  if (slice.full_since == never || slice.blocked.size() >= classic_input_queue) return;
+  counters_.full_cycles += now - slice.full_since;
+  slice.full_since = never;
 }
 
 void MemorySystem::invalidate(std::uint64_t address, std::uint64_t bytes) {
@@ -250,7 +292,10 @@ void MemorySystem::restart() {
     slice.port.reset();
     slice.mshr.clear();
     slice.blocked.clear();
+    slice.accesses = slice.reply_held_until = 0;
+    slice.full_since = never;
   }
+  std::fill(wants_dram_.begin(), wants_dram_.end(), 0);
   events_.restart();
   dram_->restart();
   pool_.clear();

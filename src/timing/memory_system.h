@@ -32,8 +32,12 @@ class MemorySystem {
   void advance(Cycle end);
   bool idle() const { return events_.empty() && dram_->next_event() == never; }
 
-  const L2Counters& counters() const { return counters_; }
+  // Of the launch until now.
+  L2Counters counters() const;
   memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
+  const memory::dram::Channels* dram_channels() const { return dram_->channels(); }   // null: not modelled
+  // A launch has ended: its memory's clock goes on to `end`.
+  void settle(Cycle end) { dram_->settle(end); }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
   // A new launch: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
   void restart();
@@ -52,6 +56,9 @@ class MemorySystem {
     memory::Mshr mshr;
     memory::Port port;
     memory::Ring<Index> blocked;
+    std::uint64_t accesses = 0;          // sectors moved
+    Cycle full_since = memory::never;    // blocked holds classic_input_queue requests or more
+    Cycle reply_held_until = 0;          // the latest start of a reply that found its SM's port taken
   };
 
   void arrive(Cycle now, Index index);
@@ -61,7 +68,10 @@ class MemorySystem {
   bool serve_write(Cycle now, Index index);
   void count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way);
   void performed(Cycle now, Index index, std::uint8_t sectors);
-  void answer(Cycle now, const Request& request, std::uint8_t sectors);
+  void answer(Cycle now, Slice& slice, const Request& request, std::uint8_t sectors);
+  bool dram_ready(Cycle now, const memory::AddressMap::Place& place);   // false: the slice will be retried
+  void block(Cycle now, Slice& slice, Index index);
+  void retry_waiting(Cycle now, std::uint32_t partition);
   void dram_done(Cycle now, const memory::DramDone& done);
   void retry(Cycle now, Slice& slice);
   void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
@@ -77,6 +87,8 @@ class MemorySystem {
   unsigned dram_access_sectors_ = 1;
   FixedCycles sector_cost_ = 0, atomic_cost_ = 0;
   std::vector<Slice> slices_;
+  std::vector<std::uint64_t> wants_dram_;   // partitions x words of 64 slices: who waits for room there
+  std::size_t slice_words_ = 1;
   memory::Calendar<Event> events_;
   std::vector<Pending> pool_;
   std::vector<Index> free_;

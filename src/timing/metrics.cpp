@@ -115,12 +115,18 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   m.set("l2.bytes", s.l2.sectors_moved * 32);
   m.set("l2.utilisation", ratio(memory::to_cycles(s.l2.busy), d.cycles * s.device.l2_slices));
   m.set("l2.writebacks", s.l2.writebacks);
+  m.set("l2.slice.accesses.min", s.l2.least_slice_accesses);
+  m.set("l2.slice.accesses.max", s.l2.most_slice_accesses);
+  m.set("l2.slice.imbalance", ratio(static_cast<double>(s.l2.most_slice_accesses) * s.device.l2_slices, static_cast<double>(s.l2.sectors_moved)));
   const auto bytes = static_cast<double>(s.dram.read_bytes + s.dram.write_bytes);
   m.set("dram.read.bytes", s.dram.read_bytes);
   m.set("dram.write.bytes", s.dram.write_bytes);
   m.set("dram.bandwidth", ratio(bytes, d.seconds));
   m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
   m.set("dram.row_misses", s.dram.row_misses);
+  m.set("dram.partition.bytes.min", s.dram.least_partition_bytes);
+  m.set("dram.partition.bytes.max", s.dram.most_partition_bytes);
+  m.set("dram.partition.imbalance", ratio(static_cast<double>(s.dram.most_partition_bytes) * s.device.dram.partitions, bytes));
 }
 
 void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
@@ -138,6 +144,13 @@ void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Der
     memory = std::max(memory, m.get(part).value_or(0));
   m.set("sol.memory", memory);
   m.set("sol.issue", ratio(static_cast<double>(s.sm.slots[static_cast<std::size_t>(Stall::selected)]), d.slots));
+}
+
+// What GPGPU-Sim counts under these names, as far as this model has the parts (the registry has the definitions).
+void set_classic_stalls(result::Metrics& m, const LaunchStatistics& s) {
+  m.set("gpu.stall.classic.dram_full", s.l2.full_cycles);
+  m.set("gpu.stall.classic.icnt_to_sm", s.l2.reply_held_cycles);
+  m.set("gpu.stall.classic.shared_memory", s.sm.memory_stage_cycles);
 }
 
 // Reasons that no part of this model can cause are absent.
@@ -180,7 +193,7 @@ void SmCounters::add(const SmCounters& o) {
       &SmCounters::texture_requests, &SmCounters::async_copies,   &SmCounters::shared_loads,      &SmCounters::shared_stores,
       &SmCounters::shared_atomics,  &SmCounters::shared_passes,   &SmCounters::shared_conflicts,  &SmCounters::shared_bytes,
       &SmCounters::barriers,        &SmCounters::fences,          &SmCounters::constant_accesses, &SmCounters::constant_misses,
-      &SmCounters::mshr_stall_cycles, &SmCounters::l1_bytes,      &SmCounters::l1_busy,           &SmCounters::shared_busy,
+      &SmCounters::mshr_stall_cycles, &SmCounters::memory_stage_cycles, &SmCounters::l1_bytes,      &SmCounters::l1_busy,           &SmCounters::shared_busy,
       &SmCounters::request_bytes};
   for (const Member member : scalars) this->*member += o.*member;
   l1.read_accesses += o.l1.read_accesses;
@@ -200,6 +213,7 @@ result::Metrics to_metrics(const LaunchStatistics& statistics) {
   set_memory(m, statistics, derived);
   set_speed_of_light(m, statistics, derived);
   set_slots(m, statistics, derived);
+  set_classic_stalls(m, statistics);
   return m;
 }
 

@@ -156,7 +156,7 @@ class Sm {
   bool process_store(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
   bool process_atomic(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now);
   FixedCycles l1_cost(const stream::Segment& segment) const;
-  void queue_rest(LgInstruction& instruction, unsigned first);
+  void queue_rest(LgInstruction& instruction, unsigned first, Cycle now);
   void retry_lg(Cycle now);
   bool network_full(Cycle now);
   void send(Request request, Cycle at, unsigned data_sectors);
@@ -183,6 +183,7 @@ class Sm {
   memory::Ring<LgInstruction> lg_queue_;
   memory::Ring<stream::Segment> lg_segments_;
   Cycle lg_retry_at_ = never, lg_blocked_since_ = never;
+  Cycle lg_queued_since_ = 0;                  // lg_queue_ has held something since
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
   std::uint32_t stores_outstanding_ = 0, direct_outstanding_ = 0;

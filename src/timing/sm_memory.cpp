@@ -60,6 +60,7 @@ void Sm::shared_access(std::uint32_t number, const InstInfo& info, const exec::S
   const FixedCycles pass = config_.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
   const Cycle start = mio_port_.take(now, passes * pass);
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
+  counters_.memory_stage_cycles += behind;
   Warp& warp = warps_[number];
   const std::uint32_t fine = atomic ? config_.pipes[OpClass::shared_atomic].latency : config_.latencies.shared;
   set_destinations(number, *warp.program, info, entry(start + behind + latency(warp, fine), Stall::short_scoreboard));
@@ -71,6 +72,7 @@ void Sm::constant_access(std::uint32_t number, const InstInfo& info, const exec:
   const unsigned passes = stream::constant_passes(step.addresses, step.mask);
   const Cycle ready = now + passes - 1 + latency(warp, config_.latencies.constant);
   counters_.constant_accesses += passes;
+  counters_.memory_stage_cycles += passes - 1;
   if (step.space == Space::param) {
     set_destinations(number, *warp.program, info, entry(ready, Stall::short_scoreboard));
     return;
@@ -167,8 +169,9 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const exec::S
   if (lg_queue_.empty())
     while (done < segments_.count && process(instruction, segments_.items[done], start + (turn >> memory::fixed_bits), now))
       turn += l1_cost(segments_.items[done++]);
+  if (done > 1) counters_.memory_stage_cycles += (turn - l1_cost(segments_.items[0])) >> memory::fixed_bits;
   if (done < segments_.count) {
-    queue_rest(instruction, done);
+    queue_rest(instruction, done, now);
   } else if (answers) {
     answer_load(instruction.load, now);
   }
@@ -178,13 +181,14 @@ FixedCycles Sm::l1_cost(const stream::Segment& segment) const {
   return std::max(FixedCycles{1} << memory::fixed_bits, popcount(segment.sectors) * l1_sector_cost_);
 }
 
-void Sm::queue_rest(LgInstruction& instruction, unsigned first) {
+void Sm::queue_rest(LgInstruction& instruction, unsigned first, Cycle now) {
   instruction.segments = segments_.count - first;
   if (instruction.access == Access::store || instruction.access == Access::reduction) {
     // Stands for the stores not sent yet, so that neither a fence nor the warp's end overtakes them.
     ++warps_[instruction.warp].stores;
     ++stores_outstanding_;
   }
+  if (lg_queue_.empty()) lg_queued_since_ = now;
   lg_queue_.push(instruction);
   for (unsigned i = first; i < segments_.count; ++i) lg_segments_.push(segments_.items[i]);
 }
@@ -376,6 +380,7 @@ void Sm::retry_lg(Cycle now) {
     }
     // There is room again for whoever the queue pushed back.
     for (WarpScheduler& scheduler : schedulers_) scheduler.next_try = std::min(scheduler.next_try, now);
+    if (lg_queue_.empty()) counters_.memory_stage_cycles += now - lg_queued_since_;
   }
 }
 

@@ -32,6 +32,7 @@ struct SmCounters {
   std::uint64_t barriers = 0, fences = 0;
   std::uint64_t constant_accesses = 0, constant_misses = 0;
   std::uint64_t mshr_stall_cycles = 0;
+  std::uint64_t memory_stage_cycles = 0;                 // gpu.stall.classic.shared_memory
   CacheCounters l1;
   std::uint64_t l1_bytes = 0;
   FixedCycles l1_busy = 0, shared_busy = 0;
@@ -44,6 +45,8 @@ struct L2Counters {
   std::uint64_t sectors_moved = 0;
   std::uint64_t writebacks = 0;
   FixedCycles busy = 0;
+  std::uint64_t least_slice_accesses = 0, most_slice_accesses = 0;   // sectors
+  std::uint64_t full_cycles = 0, reply_held_cycles = 0;              // slice cycles; gpu.stall.classic.* say of what
 };
 
 }  // namespace simtlab::timing
