@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "device/main_memory.h"
 
 namespace simtlab::cli {
 namespace {
@@ -25,6 +26,21 @@ Settings settings_of(const DeviceOptions& options) {
   add(settings, "gpu", options.gpu);
   for (const std::string& text : options.set) settings.push_back(device::command_line_setting(text));
   return settings;
+}
+
+// --dram, --channels and --controller are device parameters with a name of their own, so that they reach programs, the manifest
+// and `config show` as any other. The program may run in another folder.
+void add_memory(Settings& settings, const RunOptions& options) {
+  const auto option = [&](const char* key, const char* name, const std::optional<std::string>& value, bool is_path) {
+    if (!value) return;
+    const device::Origin origin{"command line", fmt::format("--{} {}", name, shown(*value)), "", false};
+    settings.push_back({key, is_path ? device::memory_model_in(*value, std::filesystem::current_path()) : *value, origin});
+  };
+  if (options.dram && options.mode == "functional")
+    throw Error(ExitCode::usage, "option-conflict", "--dram has no meaning in functional mode: it times nothing", "leave one of them out");
+  option("dram.model", "dram", options.dram, true);
+  option("dram.channels", "channels", options.channels, false);
+  option("dram.controller", "controller", options.controller, true);
 }
 
 device::Configuration gather(const DeviceOptions& options, const Settings& settings) {
@@ -67,7 +83,17 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                   "timing: cycle by cycle (default); functional: results only, no times")
       ->type_name("MODE")
       ->group("Configuration");
-  command.add_option("--dram", options.dram, "Memory technology (not in this version)")
+  command
+      .add_option("--dram", options.dram,
+                  "Another memory, modelled in detail: a name of `simtlab list drams`, a file, `device` (the GPU's own) or "
+                  "plugin:FILE?config=TEXT")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("MEMORY")
+      ->group("Configuration");
+  command.add_option("--channels", options.channels, "Channels of --dram, one a memory partition (default: the GPU's partitions)")
+      ->type_name("N")
+      ->group("Configuration");
+  command.add_option("--controller", options.controller, "Memory controller of --dram, a name or a file")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME|FILE")
       ->group("Configuration");
@@ -142,12 +168,8 @@ device::Configuration resolve(const DeviceOptions& options) {
 }
 
 device::Configuration resolve(const RunOptions& options) {
-  if (options.dram)
-    throw Error(
-        ExitCode::unsupported, "option-dram",
-        "--dram is not available in this version: DRAM is modelled as latency and bandwidth per partition",
-        "change the values with --set dram.bandwidth=... and --set dram.latency=...");
   Settings settings = settings_of(options.device);
+  add_memory(settings, options);
   add(settings, "mode", options.mode);
   add(settings, "threads", options.threads);
   add(settings, "seed", options.seed);

@@ -24,7 +24,7 @@ struct DeviceOptions {
 
 struct RunOptions {
   DeviceOptions device;
-  std::optional<std::string> dram;
+  std::optional<std::string> dram, channels, controller;
   std::optional<std::string> mode;
   // As typed; device::gather() checks them.
   std::optional<std::string> threads, seed, max_cycles, max_time, max_memory, registers;

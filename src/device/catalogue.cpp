@@ -9,6 +9,7 @@
 #include "device/assembly.h"
 #include "device/consistency.h"
 #include "device/data_files.h"
+#include "device/main_memory.h"
 #include "device/parameters.h"
 
 namespace simtlab::device {
@@ -50,6 +51,7 @@ LoadedDevice load_device(const std::string& name_or_file, const std::vector<Sett
   assembly.require_all(path.string());
   scale_measured_bandwidth(assembly, device, file_bandwidth);
   assembly.refuse(contradictions(device), path.string());
+  apply_main_memory(assembly, device, path.string());
   device.name = path.stem().string();
   derive(device);
   out.entries = assembly.entries();

@@ -85,6 +85,14 @@ struct Device {
     std::uint32_t access_bytes = 32; // smallest transfer
     double row_miss_penalty = 0;     // share of extra occupancy for an access to another row (simple model)
     std::uint32_t row_bytes = 1024;
+    // What models it (device/main_memory.h): "simple"; "device", a technology or its file; "plugin:FILE?config=TEXT".
+    std::string model = "simple";
+    std::string controller = "default";   // a file of data/controllers; of a technology only
+    std::uint32_t channels = 0;           // of a technology or plug-in, one a partition; 0 = as many as the device has
+    std::uint32_t request_queue = 64;     // requests of a partition between L2 and its channel
+    std::uint32_t return_queue = 192;     // accesses of a partition between its channel and L2
+    std::uint64_t stall_limit = 1000000;  // clocks after which a plug-in without progress is given up
+    double path = 0;                      // SM cycles of `latency` that are neither L2's nor the memory's own; derived
   } dram;
 
   struct Host {

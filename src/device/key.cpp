@@ -127,8 +127,8 @@ struct Store {
   }
   void operator()(std::string* out) const {
     const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c != 0x7f; });
-    if (text.empty() || text.size() > 200 || !plain)
-      refuse("needs a text of 1 to 200 printable characters", "write for example \"NVIDIA H100\"");
+    if (text.empty() || text.size() > 1000 || !plain)
+      refuse("needs a text of 1 to 1000 printable characters", "write for example \"NVIDIA H100\"");
     *out = text;
   }
   void operator()(Capability out) const {

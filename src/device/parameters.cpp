@@ -190,6 +190,31 @@ void add_memory(std::vector<Parameter>& rows) {
   add(
       "dram.row_bytes", Unit::bytes, 128, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
       "Bytes of one row of a partition");
+  add(
+      "dram.model", none, 0, 0, [](Device& d) { return &d.dram.model; },
+      "What models the memory: simple (latency and bandwidth, from the values above), device (dram.technology, command by command), "
+      "another technology or its file, or plugin:FILE?config=TEXT");
+  rows.back().default_value = "simple";
+  add(
+      "dram.channels", none, 0, 4096, [](Device& d) { return &d.dram.channels; },
+      "Channels of a memory that is not simple, one a partition; 0: as many as the device has");
+  rows.back().default_value = "0";
+  add(
+      "dram.controller", none, 0, 0, [](Device& d) { return &d.dram.controller; },
+      "Memory controller of a technology, a name or a file");
+  rows.back().default_value = "default";
+  add(
+      "dram.request_queue", none, 1, 65536, [](Device& d) { return &d.dram.request_queue; },
+      "Requests that wait between L2 and one channel of a memory that is not simple; 64 as GPGPU-Sim for V100");
+  rows.back().default_value = "64";
+  add(
+      "dram.return_queue", none, 1, 65536, [](Device& d) { return &d.dram.return_queue; },
+      "Accesses that wait between one such channel and L2; 192 as GPGPU-Sim for V100");
+  rows.back().default_value = "192";
+  add(
+      "dram.stall_limit", none, 1, 1e15, [](Device& d) { return &d.dram.stall_limit; },
+      "Memory clocks without any progress after which a plug-in is given up");
+  rows.back().default_value = "1000000";
 }
 
 std::vector<Parameter> make_parameters() {

@@ -14,6 +14,7 @@
 #include "base/shown.h"
 #include "base/units.h"
 #include "device/document.h"
+#include "device/main_memory.h"
 #include "device/parameters.h"
 
 namespace simtlab::device {
@@ -159,6 +160,8 @@ class Gathering {
                       Origin{layer, fmt::format("{}:{}", path.string(), node.pos.line), "", false}, node.pos,
                       diagnostic({}, {}).text};
       if (setting.key == "gpu") setting.value = gpu_relative_to(setting.value, path);
+      if (setting.key == "dram.model" || setting.key == "dram.controller")
+        setting.value = memory_model_in(setting.value, path.parent_path());
       add(setting, diagnostic);
     }
     fail_if_any();

@@ -92,10 +92,12 @@ std::uint32_t DramChannels::accesses_of(std::uint8_t sectors) const {
 
 void DramChannels::push(const DramRequest& request, Cycle now) {
   SIMTLAB_ASSERT(request.sectors != 0, "a request moves something");
+  now_ = now;
   std::uint64_t line = 0;
   const std::uint32_t number = channel_of(request, line);
   const Index index = new_flight(request);
-  flights_[index].base = line * line_bytes;
+  const std::uint64_t capacity = channels_->channel_bytes();
+  flights_[index].base = capacity == 0 || line < capacity / line_bytes ? line * line_bytes : line * line_bytes % capacity;
   ++partitions_[request.partition].waiting;
   Channel& channel = queues_[number];
   channel.queue.push(index);
@@ -177,7 +179,7 @@ void DramChannels::admit_waiting(Cycle now) {
 Cycle DramChannels::next_event() const {
   const Cycle next = std::min(events_.next_time(), clocks_.to_outer(channels_->next_event()));
   // Refused, and nothing under way that could change it: advance() says so.
-  return next == never && !waiting_.empty() ? now_ : next;
+  return next == never && !waiting_.empty() ? now_ : std::max(next, now_);
 }
 
 void DramChannels::advance(Cycle now, std::vector<DramDone>& done) {

@@ -12,6 +12,7 @@
 //
 // Clocks: an access enters at the first memory clock after the cycle of the request, and its data is seen in the first cycle that
 // begins with or after the memory clock of its completion. Event-driven; looks only at channels whose queue waits.
+// Addresses beyond the capacity of a channel begin again at 0: the device's memory may be larger than the one put in its place.
 #pragma once
 
 #include <memory>
@@ -94,7 +95,7 @@ class DramChannels final : public Dram {
   std::vector<dram::Completion> completions_;
   Calendar<Event> events_;
   Cycle end_ = 0;                          // of the last advance of the channels, in their clocks
-  Cycle now_ = 0;                          // of the last advance
+  Cycle now_ = 0;                          // of the last advance or push
   bool place_given_ = false;               // a DRAM-to-L2 queue that was full has a place
   std::uint64_t read_bytes_ = 0, write_bytes_ = 0;
 };

@@ -257,6 +257,10 @@ constexpr MetricDeclaration rows[] = {
     {"dram.row_misses", "1", "DRAM accesses that went to another row than the one before in their partition.",
      "kernel", "", "", sum, ""},
 
+    {"dram.plugin.*", "1",
+     "A statistic that a memory plug-in reports, over all of its channels, by the name it gives; if it has a unit, the name ends with "
+     "it.",
+     "kernel", "", "", none, ""},
     {"dram.partition.bytes.min", "bytes", "Bytes moved by the memory partition that moved fewest.", "kernel", "", "",
      none, ""},
     {"dram.partition.bytes.max", "bytes", "Bytes moved by the memory partition that moved most.", "kernel", "", "",

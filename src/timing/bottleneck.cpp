@@ -62,7 +62,7 @@ constexpr Advice advices[] = {
 // DRAM counts against the bandwidth that a copy can reach, everything else against its peak.
 double share_of_peak(const Part& part, const result::Metrics& metrics, const device::Device& device) {
   const double share = metrics.get(part.metric).value_or(0);
-  return &part == &memory_parts[0] ? share * device.dram.bandwidth / sustained_bandwidth(device) : share;
+  return &part == &memory_parts[0] && share > 0 ? share * device.dram.bandwidth / sustained_bandwidth(device) : share;
 }
 
 const Part* busiest(std::span<const Part> parts, const result::Metrics& metrics, const device::Device& device, double& share) {
@@ -120,7 +120,12 @@ std::vector<std::string> not_modelled(const LaunchStatistics& s) {
   std::vector<std::string> ids = {"D-TIMING-1", "D-TIMING-2", "D-TIMING-3"};
   const auto used = [&](ptx::OpClass c) { return s.sm.by_class[static_cast<std::size_t>(c)] > 0; };
   using enum ptx::OpClass;
-  if (s.dram.read_bytes + s.dram.write_bytes > 0) ids.emplace_back("D-TIMING-4");
+  if (s.dram.read_bytes + s.dram.write_bytes > 0) {
+    if (s.channels == nullptr)
+      ids.emplace_back("D-TIMING-4");
+    else
+      ids.insert(ids.end(), {"D-DRAM-GPU-1", "D-DRAM-GPU-2", "D-DRAM-GPU-3"});
+  }
   if (used(int_div) || used(fp32_div) || used(fp32_sqrt) || used(fp64_div) || used(fp64_sqrt)) ids.emplace_back("D-TIMING-5");
   if (used(texture)) ids.emplace_back("D-TIMING-6");
   if (s.sm.local_load.requests + s.sm.local_store.requests > 0) ids.emplace_back("D-TIMING-7");

@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "memory/dram_simple.h"
-#include "timing/bandwidth.h"
 #include "timing/dispatcher.h"
+#include "timing/main_memory.h"
 #include "timing/memory_system.h"
 #include "timing/metrics.h"
 #include "timing/sm.h"
@@ -54,29 +53,25 @@ void check(const device::Device& d) {
   require(d.dram.bandwidth > 0 && d.dram.row_bytes >= 128, d, "dram.bandwidth or dram.row_bytes is missing");
 }
 
-// Measured copies include the row misses of a copy, so the simple model's sequential stream gets exactly that much.
-std::unique_ptr<memory::Dram> make_dram(const device::Device& device, const Latencies& latencies) {
-  memory::DramSimpleConfig config;
-  config.partitions = device.dram.partitions;
-  config.latency = latencies.dram;
-  config.bytes_per_cycle = sustained_bandwidth(device) / device.sm_clock_hz / device.dram.partitions;
-  config.access_bytes = device.dram.access_bytes;
-  config.row_miss_penalty = device.dram.row_miss_penalty;
-  config.row_bytes = device.dram.row_bytes;
-  return std::make_unique<memory::DramSimple>(config);
-}
+// A device whose memory may turn out to be another than its file says.
+struct Machine {
+  Machine(const device::Device& d) : device((check(d), d)), latencies(device), dram(make_dram(device, latencies)) {}
+  device::Device device;
+  Latencies latencies;
+  std::unique_ptr<memory::Dram> dram;
+};
 
 }  // namespace
 
 struct Gpu::Impl {
-  Impl(const device::Device& d, const Options& o)
-      : device((check(d), d)),
+  Impl(Machine machine, const Options& o)
+      : device(std::move(machine.device)),
         options(o),
         pipes(device),
-        latencies(device),
+        latencies(machine.latencies),
         sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler)},
         network(device, latencies.network),
-        memory(device, latencies, network, make_dram(device, latencies)) {
+        memory(device, latencies, network, std::move(machine.dram)) {
     sms.reserve(device.sm.count);
     for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
   }
@@ -105,7 +100,7 @@ struct Gpu::Impl {
   Cycle horizon = 0;   // nothing has been simulated beyond
 };
 
-Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(device, options)) {}
+Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device), options)) {}
 Gpu::~Gpu() = default;
 
 void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory.invalidate(address, bytes); }
@@ -205,8 +200,10 @@ result::KernelResult Gpu::Impl::collect(Cycle cycles) {
     sm.finish(cycles);
     statistics.sm.add(sm.counters());
   }
+  memory.settle(cycles);
   statistics.l2 = memory.counters();
   statistics.dram = memory.dram_statistics();
+  statistics.channels = memory.dram_channels();
   statistics.interconnect_read_bytes = network.read_bytes();
   statistics.request_busy = network.request_busy_cycles();
   statistics.reply_busy = network.reply_busy_cycles();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "memory/dram/plugin.h"
+
 namespace simtlab::timing {
 namespace {
 
@@ -122,11 +124,18 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   m.set("dram.read.bytes", s.dram.read_bytes);
   m.set("dram.write.bytes", s.dram.write_bytes);
   m.set("dram.bandwidth", ratio(bytes, d.seconds));
-  m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
-  m.set("dram.row_misses", s.dram.row_misses);
+  if (s.device.dram.bandwidth > 0) m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
+  if (s.channels == nullptr) m.set("dram.row_misses", s.dram.row_misses);
   m.set("dram.partition.bytes.min", s.dram.least_partition_bytes);
   m.set("dram.partition.bytes.max", s.dram.most_partition_bytes);
   m.set("dram.partition.imbalance", ratio(static_cast<double>(s.dram.most_partition_bytes) * s.device.dram.partitions, bytes));
+}
+
+// Only what the memory of this run models.
+void set_channels(result::Metrics& m, const LaunchStatistics& s) {
+  if (const auto* plugin = dynamic_cast<const memory::dram::PluginChannels*>(s.channels))
+    for (const memory::dram::NamedStatistic& value : plugin->statistics())
+      m.set("dram.plugin." + value.name + (value.unit == "1" ? "" : "." + value.unit), value.value);
 }
 
 void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
@@ -211,6 +220,7 @@ result::Metrics to_metrics(const LaunchStatistics& statistics) {
   set_occupancy(m, statistics);
   set_requests(m, statistics, derived);
   set_memory(m, statistics, derived);
+  set_channels(m, statistics);
   set_speed_of_light(m, statistics, derived);
   set_slots(m, statistics, derived);
   set_classic_stalls(m, statistics);

@@ -18,6 +18,7 @@ struct LaunchStatistics {
   SmCounters sm;                 // sum over the SMs
   L2Counters l2;
   memory::DramStatistics dram;
+  const memory::dram::Channels* channels = nullptr;   // of a memory that is modelled in detail
   std::uint64_t interconnect_read_bytes = 0;
   double request_busy = 0, reply_busy = 0;   // port cycles, sums over the SMs
 };

@@ -53,9 +53,6 @@ class Options(Case):
         self.fails(2, "run", "app.exe", says="cannot run 'app.exe'")
         self.fails(2, "run", "--kernel", "k", "--", "./app", says="one PTX file")
 
-    def test_a_future_option_says_that_it_is_not_there_yet(self):
-        self.fails(4, "run", "--dram", "hbm3", self.saxpy(), says="--dram is not available")
-
     def test_exit_codes_of_the_documentation_are_those_of_the_tool(self):
         rows = re.findall(r"^(\d+) +(\w+) ", self.ok("list", "exit-codes").stdout, re.M)
         self.assertEqual([int(code) for code, _ in rows], [0, 1, 2, 3, 4, 5, 6, 7, 130])

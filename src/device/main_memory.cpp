@@ -1,0 +1,158 @@
+#include "device/main_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/shown.h"
+
+namespace simtlab::device {
+namespace {
+
+constexpr std::string_view plugin_prefix = "plugin:";
+constexpr std::string_view config_mark = "?config=";
+
+bool is_path(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".toml");
+}
+
+std::string in_folder(std::string_view path, const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::absolute(folder / path, ignored).lexically_normal().string();
+}
+
+// Errors of `call` that have no place point at what chose the memory.
+template <class Call>
+auto placed(const std::optional<Origin>& chosen, Call&& call) {
+  try {
+    return call();
+  } catch (const Error& e) {
+    std::vector<Diagnostic> diagnostics = e.diagnostics();
+    for (Diagnostic& d : diagnostics)
+      if (d.pos.file.empty() && chosen) d.pos.file = chosen->where;
+    throw Error(e.code(), e.id(), std::move(diagnostics));
+  }
+}
+
+LoadedTechnology load(const std::string& name, const std::optional<Origin>& chosen) {
+  return placed(chosen, [&] { return load_technology(name); });
+}
+
+double closed_read_cycles(const Technology& technology, const Device& device) {
+  return closed_read_clocks(technology) * technology.tck.count * 1e-12 * device.sm_clock_hz;
+}
+
+// What the chosen memory decides cannot be set beside it.
+std::vector<Contradiction> idle_settings(const Assembly& assembly, const Device& device, MemoryKind kind) {
+  std::vector<Contradiction> found;
+  const auto refuse = [&](const char* key, const char* why, const char* hint) {
+    if (assembly.is_overridden(key)) found.push_back({{key}, why, hint});
+  };
+  if (kind == MemoryKind::simple) {
+    const char* const why = "has no effect on the simple memory";
+    const char* const hint = "choose a memory (--dram NAME), or leave it out";
+    for (const char* key : {"dram.channels", "dram.controller", "dram.request_queue", "dram.return_queue",
+                            "dram.stall_limit"})
+      refuse(key, why, hint);
+    return found;
+  }
+  const char* const why = "has no effect: the memory that dram.model (--dram) names decides it";
+  for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes", "dram.row_bytes",
+                          "dram.row_miss_penalty"})
+    refuse(key, why, "leave it out, or change a copy of the memory's file");
+  if (kind == MemoryKind::plugin)
+    refuse("dram.controller", "has no effect: a plug-in has a controller of its own",
+           "configure it with ?config=");
+  if (device.dram.channels > 0 && assembly.is_overridden("dram.partitions"))
+    refuse("dram.partitions", "is what dram.channels (--channels) says", "give one of the two");
+  return found;
+}
+
+}  // namespace
+
+MemoryChoice memory_choice(std::string_view model) {
+  if (model == "simple") return {};
+  if (!model.starts_with(plugin_prefix)) return {MemoryKind::technology, std::string(model), {}, {}};
+  model.remove_prefix(plugin_prefix.size());
+  MemoryChoice out{MemoryKind::plugin, {}, {}, {}};
+  const std::size_t end = model.find('?');
+  out.library = model.substr(0, end);
+  if (end != std::string_view::npos) {
+    if (!model.substr(end).starts_with(config_mark))
+      throw Error(ExitCode::bad_input, "config-value",
+                  fmt::format("dram.model: '{}' is not ?config=TEXT", shown(std::string(model.substr(end)), 60)),
+                  "write plugin:/path/to/library.so?config=TEXT");
+    out.config = model.substr(end + config_mark.size());
+  }
+  if (out.library.empty())
+    throw Error(ExitCode::bad_input, "config-value", "dram.model: the plug-in has no path",
+                "write plugin:/path/to/library.so?config=TEXT");
+  return out;
+}
+
+std::string memory_model_in(const std::string& model, const std::filesystem::path& folder) {
+  if (!model.starts_with(plugin_prefix)) return is_path(model) ? in_folder(model, folder) : model;
+  const std::string_view rest = std::string_view(model).substr(plugin_prefix.size());
+  const std::size_t end = std::min(rest.find('?'), rest.size());
+  if (end == 0) return model;
+  return fmt::format("{}{}{}", plugin_prefix, in_folder(rest.substr(0, end), folder), rest.substr(end));
+}
+
+std::uint32_t closed_read_clocks(const Technology& technology) {
+  const Technology::Timing& t = technology.timing;
+  return t.trcd_read + t.cl + t.burst;
+}
+
+double channel_bandwidth(const Technology& technology) {
+  return technology.bytes_per_second() * technology.organisation.pseudo_channels;
+}
+
+void apply_main_memory(Assembly& assembly, Device& device, const std::string& file) {
+  Device::Dram& dram = device.dram;
+  const MemoryChoice choice = placed(assembly.origin("dram.model"), [&] { return memory_choice(dram.model); });
+  assembly.refuse(idle_settings(assembly, device, choice.kind), file);
+  if (choice.kind == MemoryKind::simple) return;
+
+  // The way to the memory and back stays what it is, whatever hangs at its end.
+  const Technology own = load(dram.technology, assembly.origin("dram.technology")).technology;
+  dram.path = std::max(0.0, dram.latency - device.l2.latency - closed_read_cycles(own, device));
+  if (dram.channels > 0) {
+    dram.partitions = dram.channels;
+    assembly.follow("dram.partitions", "dram.channels", "one channel a partition");
+  }
+  if (choice.kind == MemoryKind::plugin) {
+    dram.technology = std::filesystem::path(choice.library).filename().string();
+    assembly.follow("dram.technology", "dram.model", "a plug-in, which knows its bandwidth, access and timing");
+    for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
+      assembly.follow(key, "dram.technology", "of the GPU as built, for what is not simulated; the plug-in has its own");
+    return;
+  }
+
+  const bool as_built = choice.technology == "device";
+  const Technology t = as_built ? own : load(choice.technology, assembly.origin("dram.model")).technology;
+  const double channel = channel_bandwidth(t);
+  const auto follow = [&](const char* key) {
+    assembly.follow(key, "dram.model",
+                    fmt::format("{}: {} channels of {} x {} bits at {} MT/s", t.name, dram.partitions,
+                                t.organisation.pseudo_channels, t.organisation.channel_width, t.data_rate));
+  };
+  if (as_built && dram.channels == 0 && !assembly.is_overridden("dram.partitions")) {
+    const auto needed = static_cast<std::uint32_t>(std::lround(std::max(1.0, dram.bandwidth / channel)));
+    if (needed != dram.partitions) {
+      dram.partitions = needed;
+      follow("dram.partitions");
+    }
+  }
+  if (!as_built) dram.technology = choice.technology;
+  dram.bandwidth = channel * dram.partitions;
+  dram.bandwidth_measured = 0;
+  dram.access_bytes = t.burst_bytes();
+  dram.row_bytes = t.organisation.row_bytes;
+  dram.latency = device.l2.latency + std::max(1.0, dram.path + closed_read_cycles(t, device));
+  for (const char* key : {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes",
+                          "dram.row_bytes", "dram.latency"})
+    follow(key);
+}
+
+}  // namespace simtlab::device

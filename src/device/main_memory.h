@@ -1,0 +1,38 @@
+// Which memory a device has in a run: its own as latency and bandwidth, a technology in detail, or a plug-in.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "device/assembly.h"
+#include "device/device.h"
+#include "device/technology.h"
+
+namespace simtlab::device {
+
+enum class MemoryKind : std::uint8_t { simple, technology, plugin };
+
+struct MemoryChoice {
+  MemoryKind kind = MemoryKind::simple;
+  std::string technology;        // name or file
+  std::string library, config;   // of a plug-in
+};
+
+// What a value of dram.model says. Throws Error(bad_input "config-value") for a malformed plug-in.
+MemoryChoice memory_choice(std::string_view model);
+
+// The same value with paths that are meant relative to `folder` made independent of it.
+std::string memory_model_in(const std::string& model, const std::filesystem::path& folder);
+
+// Clocks of the technology from a read of a closed bank to its last data.
+std::uint32_t closed_read_clocks(const Technology& technology);
+
+// Peak of one channel with all of its pseudo-channels.
+double channel_bandwidth(const Technology& technology);
+
+// Makes dram.partitions, bandwidth, latency and so on follow from dram.model. Settings that it makes meaningless are errors.
+// Afterwards dram.technology names what is simulated.
+void apply_main_memory(Assembly& assembly, Device& device, const std::string& file);
+
+}  // namespace simtlab::device

@@ -1,0 +1,64 @@
+#include "timing/main_memory.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "device/main_memory.h"
+#include "memory/dram/plugin.h"
+#include "memory/dram_channels.h"
+#include "memory/dram_simple.h"
+#include "timing/bandwidth.h"
+
+namespace simtlab::timing {
+namespace {
+
+// Measured copies include the row misses of a copy, so the simple model's sequential stream gets exactly that much.
+std::unique_ptr<memory::Dram> make_simple(const device::Device& device, const Latencies& latencies) {
+  memory::DramSimpleConfig config;
+  config.partitions = device.dram.partitions;
+  config.latency = latencies.dram;
+  config.bytes_per_cycle = sustained_bandwidth(device) / device.sm_clock_hz / device.dram.partitions;
+  config.access_bytes = device.dram.access_bytes;
+  config.row_miss_penalty = device.dram.row_miss_penalty;
+  config.row_bytes = device.dram.row_bytes;
+  return std::make_unique<memory::DramSimple>(config);
+}
+
+std::unique_ptr<memory::Dram> behind_queues(const device::Device& device, std::unique_ptr<memory::dram::Channels> channels) {
+  memory::DramChannelsConfig config;
+  config.partitions = device.dram.partitions;
+  config.clock_period = 1e12 / device.sm_clock_hz;
+  config.path = static_cast<memory::Cycle>(std::llround(device.dram.path));
+  config.request_queue = device.dram.request_queue;
+  config.return_queue = device.dram.return_queue;
+  config.return_bytes_per_cycle = device.l2.bytes_per_cycle / device.dram.partitions;
+  return std::make_unique<memory::DramChannels>(config, std::move(channels));
+}
+
+std::unique_ptr<memory::Dram> make_plugin(device::Device& device, const device::MemoryChoice& choice) {
+  auto channels = std::make_unique<memory::dram::PluginChannels>(
+      memory::dram::PluginConfig{choice.library, choice.config, device.dram.partitions, device.dram.stall_limit});
+  device.dram.technology = channels->name();
+  device.dram.bandwidth = channels->peak_bytes_per_second() * device.dram.partitions;
+  device.dram.bandwidth_measured = 0;
+  device.dram.access_bytes = channels->access_bytes();
+  return behind_queues(device, std::move(channels));
+}
+
+}  // namespace
+
+std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies) {
+  const device::MemoryChoice choice = device::memory_choice(device.dram.model);
+  switch (choice.kind) {
+    case device::MemoryKind::plugin:
+      return make_plugin(device, choice);
+    case device::MemoryKind::technology:
+      throw Error(ExitCode::unsupported, "option-dram", "the detailed model of a memory technology is not in this version",
+                  "a plug-in can be used: --dram plugin:FILE (docs/plugins.md)");
+    case device::MemoryKind::simple:
+      break;
+  }
+  return make_simple(device, latencies);
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,16 @@
+// The memory below L2 that a device file and --dram ask for.
+#pragma once
+
+#include <memory>
+
+#include "device/device.h"
+#include "memory/dram.h"
+#include "timing/latencies.h"
+
+namespace simtlab::timing {
+
+// What a plug-in knows better than the device file (bandwidth, smallest transfer) goes into `device`. Throws Error: a technology,
+// controller or plug-in that cannot be used.
+std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies);
+
+}  // namespace simtlab::timing
