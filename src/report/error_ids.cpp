@@ -85,7 +85,8 @@ const std::vector<Term>& error_ids() {
        "A fault of the plug-in; with a memory technology a fault of simtlab: please report it."},
       {"trace-damaged", "The content of a compressed trace is damaged.",
        "`gzip -t` and `zstd -t` check it; zstd windows above 128 MiB (--long) are not read."},
-      // Memory (docs/plugins.md).
+
+      // Memory plug-ins (docs/plugins.md).
       {"plugin-missing", "The shared library of a memory plug-in does not exist or cannot be loaded.",
        "Give its path (--dram plugin:/path/library.so); `ldd` shows whether the libraries that it needs are found."},
       {"plugin-symbol", "A shared library is no memory plug-in: it lacks a symbol of the interface.",
@@ -98,8 +99,6 @@ const std::vector<Term>& error_ids() {
        "Report it to its author; simtlab/memory_plugin.h has the rules."},
       {"plugin-stalled", "A memory plug-in has work and has made no progress for dram.stall_limit of its clocks.",
        "It hangs, or is very slow: raise the limit with --set dram.stall_limit=N."},
-      {"dram-stalled", "The memory refuses a request with nothing under way, so that it would wait for ever.",
-       "An empty channel must take a request; a plug-in that does not is at fault."},
       {"dram-access", "The memory moves a number of bytes in one access that a GPU's lines cannot be made of.",
        "A power of two from 4 to 4096 bytes: change burst length or channel width."},
 

@@ -104,8 +104,10 @@ class MemoryPlugin(Case):
         (self.folder / "p.cu").write_text(PROGRAM)
         r = self.run_json("p.cu", "--gpu", "gtx480", "--dram", plugin("fixed_latency"))
         self.assertEqual(self.value(r, "dram.plugin.reads"), 256)
-        out = self.fails(3, "run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "create-fails"), says="[plugin-create]")
-        self.fails(1, "run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "silent"), says="[plugin-stalled]")
+        self.fails(3, "run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "create-fails"), says="[plugin-create]")
+        stalled = self.simtlab("run", "p.cu", "--gpu", "gtx480", "--dram", plugin("behaviours", "silent"))
+        self.assertEqual(stalled.returncode, 1)
+        self.assertIn("[plugin-stalled]", stalled.stderr)
 
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_the_example_is_compiled_by_the_line_in_its_header(self):
