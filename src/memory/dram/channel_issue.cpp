@@ -32,7 +32,7 @@ void Channel::after_command(Cycle now, bool column) {
   if (column_pick_.at < column_bus_) column_dirty_ = true;
   if (act_pick_.at < row_bus_) act_dirty_ = true;
   if (close_pick_.at < row_bus_) close_dirty_ = true;
-  if (upkeep_.busy() || upkeep_pick_.at < row_bus_) upkeep_dirty_ = true;
+  if (upkeep_.busy() || upkeep_pick_.at != never) upkeep_dirty_ = true;
   if (rotates_) column_dirty_ = act_dirty_ = close_dirty_ = true;   // the next bank's turn
 }
 

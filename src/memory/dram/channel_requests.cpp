@@ -78,7 +78,7 @@ void Channel::insert(const Request& request, Cycle at) {
   ++alive_;
   loaded_.set(bank);
   upkeep_.arrived(rank);
-  if (upkeep_.wants_commands()) upkeep_dirty_ = true;
+  if (upkeep_.wants_commands() || upkeep_pick_.at != never) upkeep_dirty_ = true;   // it may wish to sleep no more
   if (per_bank_) {
     queues_.wait(slot);
     if (!r.write) busy(rank / timing_.shape().ranks, at);

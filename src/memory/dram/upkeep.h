@@ -5,15 +5,10 @@
 #include <vector>
 
 #include "device/memory_controller.h"
+#include "memory/dram/activity.h"
 #include "memory/dram/queues.h"
 
 namespace simtlab::memory::dram {
-
-// What the energy model needs to know of a rank.
-struct RankActivity {
-  std::uint64_t activations = 0, reads = 0, writes = 0, refreshes = 0, bank_refreshes = 0;
-  Cycle active_standby = 0, precharge_standby = 0, active_power_down = 0, precharge_power_down = 0, self_refresh = 0;
-};
 
 class Upkeep {
  public:
