@@ -46,6 +46,8 @@ const std::vector<Term>& error_ids() {
        "docs/memory.md describes patterns such as \"ro-ba-bg-co-ch\" and hashes such as \"ba^=ro\"."},
       {"dram-address", "An address lies beyond the memory.",
        "Use more channels or ranks, or a technology with more rows."},
+      {"dram-banks", "A memory technology has more banks in a channel than can be simulated.",
+       "Fewer pseudo-channels, ranks, bank groups or banks in a group."},
       {"dram-command-trace", "A line of a DRAM command trace can't be read.",
        "docs/memory.md describes the format; traces of DRAMsim3 are read, too."},
       {"dram-unknown", "There is no memory technology file of that name.",
