@@ -16,7 +16,10 @@ class BankSet {
   explicit BankSet(std::uint32_t banks) : words_((banks + 63) / 64) {}
   void set(BankIndex b) { bits_[b / 64] |= std::uint64_t{1} << (b % 64); }
   void reset(BankIndex b) { bits_[b / 64] &= ~(std::uint64_t{1} << (b % 64)); }
-  void assign(BankIndex b, bool value) { value ? set(b) : reset(b); }
+  void assign(BankIndex b, bool value) {
+    std::uint64_t& word = bits_[b / 64];
+    word = (word & ~(std::uint64_t{1} << (b % 64))) | (std::uint64_t{value} << (b % 64));
+  }
   bool test(BankIndex b) const { return (bits_[b / 64] >> (b % 64)) & 1; }
   void clear() { bits_.fill(0); }
 

@@ -50,6 +50,7 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology, con
       pages_(make_page_policy(controller, timing_.shape().all_banks())),
       strict_(scheduler_->strict()),
       rotates_(scheduler_->rotates()),
+      steady_(scheduler_->steady() && controller.queues.style == device::QueueStyle::split && !controller.queues.frees_at_activation),
       row_frees_(controller.queues.frees_at_activation && controller.queues.style != device::QueueStyle::per_bank),
       columns_(timing_.shape().all_banks()),
       rows_(timing_.shape().all_banks()),
@@ -254,12 +255,17 @@ void Channel::choose(BankIndex bank) {
   }
   Candidate& row = rows_[bank];
   if (row.slot == choice.row && row.key == choice.row_key && row.close == q.open && row.not_before == not_before) return;
+  const bool any = choice.row_key != key_none, had = row.key != key_none;
+  const bool acts = any && !q.open, closes = any && q.open, acted = had && !row.close, closed = had && row.close;
   row = {choice.row, choice.row_key, false, q.open, not_before};
-  const bool any = choice.row_key != key_none;
-  has_act_.assign(bank, any && !q.open);
-  has_close_.assign(bank, any && q.open);
-  offer_activation(bank);
-  offer_precharge(bank);
+  if (acts || acted) {
+    has_act_.assign(bank, acts);
+    offer_activation(bank);
+  }
+  if (closes || closed) {
+    has_close_.assign(bank, closes);
+    offer_precharge(bank);
+  }
 }
 
 RankActivity Channel::rank_activity(std::uint32_t rank, Cycle end) const {

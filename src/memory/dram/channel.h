@@ -77,6 +77,7 @@ class Channel {
   // requests (channel_requests.cpp)
   bool answered_by_queue(const Access& access, const Request& request, Cycle at);
   void insert(const Request& request, Cycle at);
+  bool changes_nothing(const Request& request) const;
   void busy(std::uint32_t pseudo, Cycle at);
   void complete(const Request& request, Cycle issued);
   void transfer(Cycle now);
@@ -120,8 +121,13 @@ class Channel {
   void after_command(Cycle now, bool column);   // takes the bus
   void issue_upkeep(const Upkeep::Next& next, Cycle now);
   void activate(BankIndex bank, Slot slot, Cycle now);
+  void row_to_activate(BankIndex bank);
+  void row_to_column(BankIndex bank, Slot slot);
   void close_bank(BankIndex bank, Cycle now);
-  void send(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column);
+  void send(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column) {
+    if (sink_ != nullptr) write_record(command, bank, now, row, column);
+  }
+  void write_record(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column);
   void count_latency(const Request& request, Cycle now, Cycle row_ready);
 
   const std::uint32_t number_;
@@ -139,7 +145,7 @@ class Channel {
   LossMeter loss_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<PagePolicy> pages_;
-  const bool strict_, rotates_;
+  const bool strict_, rotates_, steady_;
   const bool row_frees_;                   // an activation makes room in a queue
   BankView::Lists lists_ = BankView::Lists::both;   // that the scheduler looks at
 

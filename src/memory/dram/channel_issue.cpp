@@ -5,8 +5,7 @@
 
 namespace simtlab::memory::dram {
 
-void Channel::send(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column) {
-  if (sink_ == nullptr) return;
+void Channel::write_record(Command command, BankIndex bank, Cycle now, std::uint32_t row, std::uint32_t column) {
   const Shape& shape = timing_.shape();
   const std::uint32_t group = timing_.group_of(bank), rank = timing_.rank_of(bank);
   CommandRecord record;
@@ -56,7 +55,7 @@ void Channel::issue_column(BankIndex bank, Cycle now) {
   leave(slot, now);   // r is gone
   const bool close = pages_->closes_with(queues_, bank);
   const Command command = write ? (close ? Command::wra : Command::wr) : (close ? Command::rda : Command::rd);
-  timing_.issue(command, bank, now);
+  timing_.column_issued(bank, write, now, close);
   send(command, bank, now, row, column);
   if (close) {
     upkeep_.closed(bank, now);
@@ -87,13 +86,33 @@ void Channel::issue_row(BankIndex bank, Cycle now) {
   } else {
     if (slot != no_slot) queues_[slot].result = RowResult::conflict;
     pages_->closed(bank, q.row, slot != no_slot);
-    timing_.issue(Command::pre, bank, now);
+    timing_.precharged(bank, now);
     upkeep_.closed(bank, now);
     send(Command::pre, bank, now, 0, 0);
     close_bank(bank, now);
   }
   after_command(now, false);
-  choose(bank);
+  if (!steady_ || slot == no_slot) choose(bank);
+  else if (q.open) row_to_column(bank, slot);
+  else row_to_activate(bank);
+}
+
+// What choose() would find, for a scheduler whose choice stays with the request.
+void Channel::row_to_activate(BankIndex bank) {
+  rows_[bank].close = false;
+  has_close_.reset(bank);
+  close_dirty_ = true;
+  has_act_.set(bank);
+  offer_activation(bank);
+}
+
+void Channel::row_to_column(BankIndex bank, Slot slot) {
+  columns_[bank] = {slot, rows_[bank].key & ~key_row, queues_[slot].write, false, 0};
+  rows_[bank] = {};
+  has_act_.reset(bank);
+  act_dirty_ = true;
+  has_column_.set(bank);
+  offer_column(bank);
 }
 
 void Channel::activate(BankIndex bank, Slot slot, Cycle now) {
@@ -101,7 +120,7 @@ void Channel::activate(BankIndex bank, Slot slot, Cycle now) {
   Request& r = queues_[slot];
   loss_.activated(bank, now, timing_.activate_bank(bank), timing_.activate_group(bank));
   pages_->opened(bank, r.row);
-  timing_.issue(Command::act, bank, now);
+  timing_.activated(bank, now);
   upkeep_.opened(bank, now);
   send(Command::act, bank, now, r.row, 0);
   act_dirty_ = true;        // limits of activations have changed

@@ -19,7 +19,7 @@ bool Channel::accepts(const Access& access) const {
 }
 
 void Channel::add(const Access& access, Cycle at) {
-  run(at);
+  if (at > now_) run(at);
   const Place place = mapping_.decode_local(access.address);
   const Shape& shape = timing_.shape();
   Request r;
@@ -33,8 +33,17 @@ void Channel::add(const Access& access, Cycle at) {
   r.bank = static_cast<std::uint16_t>(((place.pseudo * shape.ranks + place.rank) * shape.groups + place.group) * shape.banks + place.bank);
   ++(r.write ? statistics_.writes : statistics_.reads);
   last_arrival_ = at;
-  if (!answered_by_queue(access, r, at)) insert(r, at);
-  update_next_event();
+  if (answered_by_queue(access, r, at)) next_event_ = std::min(next_event_, next_done_);
+  else insert(r, at);
+}
+
+// The common case of a request that queues up behind others: what its bank would do next stays what it is.
+bool Channel::changes_nothing(const Request& r) const {
+  if (!steady_ || !loaded_.test(r.bank)) return false;
+  if (r.write != write_mode_) return true;
+  if (has_column_.test(r.bank)) return true;
+  const BankQueue& q = queues_.bank(r.bank);
+  return rows_[r.bank].slot != no_slot && !(q.open && q.row == r.row);
 }
 
 // A queued write answers reads of its address and absorbs writes of it; a queued read answers equal reads.
@@ -74,6 +83,7 @@ void Channel::insert(const Request& request, Cycle at) {
     if (controller_.latency.write_done == device::WriteDone::accepted) push_done(writes_done_, {at + 1, r.tag, number_, true});
   }
   queues_.append(slot);
+  const bool quiet = changes_nothing(r);
   ++held_[r.write];
   ++alive_;
   loaded_.set(bank);
@@ -83,12 +93,14 @@ void Channel::insert(const Request& request, Cycle at) {
     queues_.wait(slot);
     if (!r.write) busy(rank / timing_.shape().ranks, at);
     transfer_at_ = std::min(transfer_at_, std::max(at, now_));
-    return;
+    return update_next_event();
   }
   busy(rank / timing_.shape().ranks, at);
   const bool all = scheduler_->arrived(queues_, slot);
   if (set_write_mode() || all) choose_loaded();
-  else choose(bank);
+  else if (!quiet) choose(bank);
+  else if (controller_.latency.write_done != device::WriteDone::accepted && !upkeep_dirty_) return;
+  update_next_event();
 }
 
 void Channel::busy(std::uint32_t pseudo, Cycle at) {

@@ -4,35 +4,37 @@
 
 namespace simtlab::memory::dram {
 
-// The clocks that are not charged yet: a few spans in order.
+// The clocks of a gap. Refresh cuts out a span; everything else counts from the left or lies within what is left.
 struct LossMeter::Window {
-  std::array<Span, 12> spans{};
-  unsigned count = 0;
+  Cycle from, until;          // not charged yet, less the refresh
+  Cycle cut_from = 0, cut_until = 0;
   BusTime& time;
 
-  Window(Span all, BusTime& to) : time(to) {
-    if (all.from < all.until) spans[count++] = all;
+  Cycle length(Cycle a, Cycle b) const {
+    if (a >= b) return 0;
+    const Cycle low = std::max(a, cut_from), high = std::min(b, cut_until);
+    return b - a - (low < high ? high - low : 0);
   }
-  bool done() const { return count == 0; }
-  void take(Cycle from, Cycle until, Loss reason) {
-    if (count == 0 || from >= until) return;
-    std::array<Span, 12> left{};
-    unsigned kept = 0;
-    Cycle taken = 0;
-    for (unsigned i = 0; i < count; ++i) {
-      const Span s = spans[i];
-      const Cycle a = std::max(s.from, from), b = std::min(s.until, until);
-      if (a >= b) {
-        left[kept++] = s;
-        continue;
-      }
-      taken += b - a;
-      if (s.from < a) left[kept++] = {s.from, a};
-      if (b < s.until) left[kept++] = {b, s.until};
-    }
-    time.lost[static_cast<unsigned>(reason)] += taken;
-    spans = left;
-    count = kept;
+  void charge(Cycle clocks, Loss reason) { time.lost[static_cast<unsigned>(reason)] += clocks; }
+  void take_until(Cycle end, Loss reason) {
+    end = std::min(end, until);
+    if (end <= from) return;
+    charge(length(from, end), reason);
+    from = end;
+  }
+  void cut(Cycle a, Cycle b, Loss reason) {
+    a = std::max(a, from);
+    b = std::min(b, until);
+    if (a >= b) return;
+    charge(b - a, reason);
+    cut_from = a;
+    cut_until = b;
+  }
+  // A span in the middle: charged, not cut out; the clocks are given back to be subtracted.
+  Cycle take_within(Cycle a, Cycle b, Loss reason) {
+    const Cycle clocks = length(std::max(a, from), std::min(b, until));
+    charge(clocks, reason);
+    return clocks;
   }
 };
 
@@ -72,22 +74,23 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
   // Before the first command of all, a gap can begin before cycle 0: that much was lost to nothing but the start.
   const Cycle before = gap > at ? gap - at : 0;
   bus.time.lost[static_cast<unsigned>(Loss::idle)] += before;
-  Window window({at - (gap - before), at}, bus.time);
-  window.take(0, bus.idle_until, Loss::idle);
-  window.take(b.refresh_from, b.refresh_until, Loss::refresh);
-  window.take(0, b.awake, Loss::power_down);
-  if (window.done()) return;
-  window.take(0, turnaround_end(bank, write), Loss::turnaround);
-  window.take(0, rank_end(bank, write), Loss::rank);
-  window.take(0, group_end(bank, write), Loss::bank_group);
-  if (window.done()) return;
-  const Cycle limited = std::min(b.group_ready, b.activated);
-  window.take(std::max(b.bank_ready, arrived), limited, Loss::activation);
-  const Cycle free = std::max({b.bank_ready, b.group_ready, arrived});
-  window.take(free, b.activated, Loss::command);   // the row could have been opened and was not
-  // Until the row is open, and as long as the request had not come, others waited for their rows.
-  window.take(0, std::max(b.activated + (write ? t_.trcd_write : t_.trcd_read), arrived), Loss::row_miss);
-  window.take(0, at, Loss::command);
+  Window window{at - (gap - before), at, 0, 0, bus.time};
+  window.take_until(bus.idle_until, Loss::idle);
+  window.cut(b.refresh_from, b.refresh_until, Loss::refresh);
+  window.take_until(b.awake, Loss::power_down);
+  window.take_until(turnaround_end(bank, write), Loss::turnaround);
+  if (shape_.ranks > 1) window.take_until(rank_end(bank, write), Loss::rank);
+  window.take_until(group_end(bank, write), Loss::bank_group);
+  if (window.from == at) return;
+  // The row: until it is open, and as long as the request had not come, others waited for their rows. Parts of it are the
+  // activation limits, and clocks in which the row could have been opened and was not.
+  const Cycle row = std::max(b.activated + (write ? t_.trcd_write : t_.trcd_read), arrived);
+  const Cycle limited = window.take_within(std::max(b.bank_ready, arrived), std::min(b.group_ready, b.activated), Loss::activation);
+  const Cycle passed = window.take_within(std::max({b.bank_ready, b.group_ready, arrived}), b.activated, Loss::command);
+  const Cycle from = window.from;
+  window.from = std::clamp(row, from, at);
+  window.charge(window.length(from, window.from) - limited - passed, Loss::row_miss);
+  window.take_until(at, Loss::command);
 }
 
 Cycle LossMeter::turnaround_end(BankIndex bank, bool write) const {

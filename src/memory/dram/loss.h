@@ -69,7 +69,6 @@ class LossMeter {
   struct Last {             // column commands of a group or rank plus 1; 0: none yet
     std::array<Cycle, 2> at{};
   };
-  struct Span { Cycle from, until; };
   struct Window;
   void charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycle arrived);
   Cycle turnaround_end(BankIndex bank, bool write) const;

@@ -81,6 +81,9 @@ class Scheduler {
   virtual void restart() {}
   // The smallest key goes first even when others are ready earlier.
   virtual bool strict() const { return false; }
+  // A bank's choice changes only when its own request goes, or when a request comes that hits its open row while none of
+  // its choices does: the channel then asks less often. Keys of rows are those of columns plus key_row.
+  virtual bool steady() const { return false; }
   // Banks take turns; keys are not looked at.
   virtual bool rotates() const { return false; }
 };

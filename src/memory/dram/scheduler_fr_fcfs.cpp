@@ -26,6 +26,8 @@ class FrFcfs final : public Scheduler {
     choice.row_key = key_waits | key_row | view.request(oldest).order;
   }
 
+  bool steady() const override { return true; }
+
  private:
   std::uint32_t cap_;
 };
