@@ -12,6 +12,8 @@
 #include <chrono>
 #include <string>
 #include <system_error>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -235,6 +237,48 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
   if (code == 0) return;
   ::unlink(temporary.c_str());
   cannot_write(path, code);
+}
+
+FileWriter::FileWriter(fs::path path) : path_(std::move(path)), target_(path_) {
+  struct stat status{};
+  mode_t mode = 0666;
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) cannot_write(path_, errno);
+    return;
+  }
+  if (exists) {
+    mode = status.st_mode & 07777;
+    std::error_code ignored;
+    if (fs::path real = fs::canonical(path_, ignored); !real.empty()) target_ = std::move(real);
+  }
+  std::tie(fd_, temporary_) = open_temporary(target_, mode);
+}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void FileWriter::write(std::string_view text) {
+  constexpr std::size_t enough = std::size_t{256} * 1024;
+  buffer_ += text;
+  if (buffer_.size() >= enough) flush();
+}
+
+void FileWriter::flush() {
+  if (const int code = write_all(fd_, buffer_); code != 0) cannot_write(path_, code);
+  buffer_.clear();
+}
+
+void FileWriter::close() {
+  flush();
+  if (::close(std::exchange(fd_, -1)) != 0) cannot_write(path_, errno);
+  if (temporary_.empty()) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) cannot_write(path_, errno);
+  temporary_.clear();
 }
 
 }  // namespace simtlab

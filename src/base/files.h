@@ -51,4 +51,26 @@ class FileReader {
 // straight into what is not a regular file (/dev/stdout, a pipe). Throws Error(failure, "file-write").
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+// A file that is written piece by piece: too large for memory. Like write_file_atomically, a regular file
+// gets its name when close() is called and not before; without close() nothing is left behind.
+class FileWriter {
+ public:
+  explicit FileWriter(std::filesystem::path path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  // Throws Error(failure, "file-write").
+  void write(std::string_view text);
+  void close();
+
+ private:
+  void flush();
+
+  std::filesystem::path path_, target_;  // target_: path_ without links
+  std::string temporary_;                // empty: written in place
+  std::string buffer_;
+  int fd_ = -1;
+};
+
 }  // namespace simtlab

@@ -137,6 +137,23 @@ TEST_F(Files, writing_keeps_a_link_and_the_permissions_of_its_target) {
   EXPECT_EQ(fs::status(directory_ / "target").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(Files, a_file_written_in_pieces_has_its_name_only_when_it_is_whole) {
+  const auto path = directory_ / "pieces";
+  const std::string piece(100000, 'x');
+  {
+    FileWriter writer(path);
+    for (int i = 0; i < 10; ++i) writer.write(piece);
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  FileWriter writer(path);
+  for (int i = 0; i < 10; ++i) writer.write(piece);
+  writer.close();
+  EXPECT_EQ(std::filesystem::file_size(path), 1000000u);
+  FileWriter full("/dev/full");
+  EXPECT_THROW({ full.write(piece); full.close(); }, Error);
+}
+
 TEST_F(Files, writes_into_devices_in_place) {
   EXPECT_NO_THROW(write_file_atomically("/dev/null", "text"));
 }
