@@ -21,6 +21,7 @@ constexpr const char* description =
     "  simtlab run app.cu --gpu a100            compile and run a CUDA program\n"
     "  simtlab run -- ./app 1024                run an executable built with -cudart shared\n"
     "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
+    "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
     "  simtlab explain long_scoreboard          what a word of the report means\n";
 
 struct Arguments {
@@ -75,6 +76,7 @@ int parse_and_run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   add_run(app, chosen, split.after_dashes);
   add_build(app, chosen);
+  add_dram(app, chosen);
   add_report(app, chosen);
   add_list(app, chosen);
   add_config(app, chosen);

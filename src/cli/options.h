@@ -35,6 +35,12 @@ struct OutputOptions {
   std::string json, csv;  // file name, "-" for stdout, empty for none
   std::string color = "auto";
   bool all = false, quiet = false, verbose = false;
+  // What a command writes besides: the option, and the name it was given, which outlives this. "-" is stdout.
+  struct More {
+    const char* option;
+    std::string* file;
+  };
+  std::vector<More> more;
 };
 
 void add_device_options(CLI::App& command, DeviceOptions& options);

@@ -66,6 +66,7 @@ std::vector<NamedOutput> named_outputs(const OutputOptions& options) {
   add("--json=", options.json);
   add("--csv=", options.csv);
   add("-o ", options.output);
+  for (const OutputOptions::More& m : options.more) add((std::string(m.option) + " ").c_str(), *m.file);
   return out;
 }
 
@@ -129,9 +130,11 @@ void threads_note(const device::Configuration& configuration, const OutputOption
 }
 
 void check_outputs(OutputOptions& options) {
-  for (std::string* file : {&options.output, &options.json, &options.csv})
+  std::vector<std::string*> files = {&options.output, &options.json, &options.csv};
+  for (const OutputOptions::More& m : options.more) files.push_back(m.file);
+  for (std::string* file : files)
     if (*file == "/dev/stdout" || *file == "/dev/fd/1" || *file == "/proc/self/fd/1") *file = "-";
-  const int on_stdout = (options.json == "-") + (options.csv == "-") + (options.output == "-");
+  const auto on_stdout = std::ranges::count_if(files, [](const std::string* file) { return *file == "-"; });
   if (on_stdout > 1)
     throw Error(ExitCode::usage, "option-conflict", "two outputs would share stdout",
                 "give all but one a file: --json=FILE, --csv=FILE, -o FILE");
@@ -156,7 +159,8 @@ void check_inputs(const OutputOptions& options, const std::vector<std::filesyste
 }
 
 bool data_on_stdout(const OutputOptions& options) {
-  return options.json == "-" || options.csv == "-";
+  return options.json == "-" || options.csv == "-" ||
+         std::ranges::any_of(options.more, [](const OutputOptions::More& m) { return *m.file == "-"; });
 }
 
 void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor) {

@@ -63,6 +63,11 @@ const std::vector<Term>& error_ids() {
        "Set SIMTLAB_DATA to the folder that holds devices/."},
 
       // Memory traces.
+      {"dram-what", "`dram` could not tell what to drive with what.",
+       "simtlab dram TRACE --dram NAME, or simtlab dram --generate random --dram NAME."},
+      {"command-format", "There is no format of command traces of that name.", "simtlab or dramsim3."},
+      {"plugin-commands", "A memory plug-in does not tell its commands.",
+       "--command-trace and --timeline are for memory technologies."},
       {"trace-format", "There is no trace format of that name.",
        "Leave --format out to have it detected; `simtlab dram --help` lists the names."},
       {"trace-unknown", "The first line of a trace fits none of the formats that simtlab reads.",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/glossary.h"
+#include "report/memory_text.h"
 #include "report/report.h"
 #include "result/totals.h"
 
@@ -349,6 +350,7 @@ class Writer {
 }  // namespace
 
 std::string text(const Result& result, const TextOptions& options) {
+  if (result.manifest.mode == "memory") return memory_text(result, options);
   return Writer(result, options).run();
 }
 

@@ -50,6 +50,7 @@ Measured Driver::run(Source& source) {
     throw Error(ExitCode::failure, "dram-conservation",
                 fmt::format("{} requests went in, {} came back, {} are under way",
                             measured_.reads + measured_.writes, answered, outstanding_));
+  measured_.end = now_;
   measured_.cycles = measured_.outcome == Outcome::finished ? last_answer_ : now_;
   return std::move(measured_);
 }
@@ -113,7 +114,7 @@ bool Driver::offer() {
     if (!opened_) open_flight();
     memory_.add(channel_, piece_, now_);
     active_ = now_;
-    ++measured_.accesses;
+    ++(head_.write ? measured_.write_accesses : measured_.read_accesses);
     if (--left_ == 0) return true;
     at_ += piece_bytes_;
     route_head();

@@ -34,11 +34,12 @@ enum class Outcome : std::uint8_t { finished, cycle_limit, stopped };
 // What was measured.
 struct Measured {
   Outcome outcome = Outcome::finished;
-  std::uint64_t reads = 0, writes = 0;  // requests taken
-  std::uint64_t accesses = 0;           // of the memory
-  std::uint64_t under_way = 0;          // requests without an answer when the run was stopped; else 0
-  memory::Cycle cycles = 0;             // to the last answer; to the end of the run if it was stopped
-  std::uint64_t late = 0;  // sum over Pace::timed of the clocks by which requests entered too late
+  std::uint64_t reads = 0, writes = 0;                  // requests taken
+  std::uint64_t read_accesses = 0, write_accesses = 0;  // of the memory
+  std::uint64_t under_way = 0;  // requests without an answer when the run was stopped; else 0
+  memory::Cycle cycles = 0;     // to the last answer; to the end of the run if it was stopped
+  memory::Cycle end = 0;        // the memory was advanced to here
+  std::uint64_t late = 0;       // sum over Pace::timed of the clocks by which requests entered too late
   Latencies read_latency, write_latency;                 // clocks
   std::uint64_t core_cycles = 0, core_instructions = 0;  // Pace::instructions
 };

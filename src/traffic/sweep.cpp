@@ -15,7 +15,8 @@ const std::vector<double>& usual_loads() {
 std::vector<LoadPoint> sweep_load(memory::dram::Channels& memory, const Router& router,
                                   const DriverOptions& options,
                                   const std::function<std::unique_ptr<Source>()>& make, double peak,
-                                  const std::vector<double>& loads) {
+                                  const std::vector<double>& loads,
+                                  const std::function<void(const LoadPoint&)>& done) {
   std::vector<LoadPoint> points;
   const double seconds_a_clock = memory.clock_period() * 1e-12;
   const double line = static_cast<double>(options.line);
@@ -31,21 +32,9 @@ std::vector<LoadPoint> sweep_load(memory::dram::Channels& memory, const Router& 
     const double clocks = line / (load * peak * seconds_a_clock);
     Paced paced(std::move(source), clocks);
     memory.restart();
-    const Measured m = Driver(memory, router, driven).run(paced);
-    const Latencies& latency = m.read_latency.count() > 0 ? m.read_latency : m.write_latency;
-    LoadPoint point;
-    point.offered = load * peak;
-    point.requests = m.read_latency.count() + m.write_latency.count();
-    if (m.cycles > 0)
-      point.achieved =
-          static_cast<double>(point.requests) * line / (static_cast<double>(m.cycles) * seconds_a_clock);
-    point.mean = latency.mean();
-    point.median = latency.percentile(0.5);
-    point.percentile99 = latency.percentile(0.99);
-    if (point.requests > 0) point.late = static_cast<double>(m.late) / static_cast<double>(point.requests);
-    point.outcome = m.outcome;
-    points.push_back(point);
-    if (m.outcome == Outcome::stopped) break;
+    points.push_back({load * peak, Driver(memory, router, driven).run(paced)});
+    if (done) done(points.back());
+    if (points.back().measured.outcome == Outcome::stopped) break;
   }
   return points;
 }

@@ -31,24 +31,20 @@ class Paced : public Source {
 };
 
 struct LoadPoint {
-  double offered = 0;   // bytes/s
-  double achieved = 0;  // bytes/s
-  std::uint64_t requests = 0;
-  double mean = 0;  // clocks, of reads if there are any, else of writes
-  std::uint64_t median = 0, percentile99 = 0;
-  double late = 0;  // clocks by which requests entered later than offered, on average
-  Outcome outcome = Outcome::finished;
+  double offered = 0;  // bytes/s
+  Measured measured;
 };
 
 // The shares of the peak that are offered unless somebody asks for others.
 const std::vector<double>& usual_loads();
 
-// One run a share. make: the traffic, from its start. peak: bytes/s. Ends early when a run is stopped. Throws
-// Error(usage, "sweep-load") for traffic that has one request under way at a time, and what the driver
-// throws.
+// One run a share. make: the traffic, from its start. peak: bytes/s. done: called after each run, while the
+// memory is as it left it. Ends early when a run is stopped. Throws Error(usage, "sweep-load") for traffic
+// that has one request under way at a time, and what the driver throws.
 std::vector<LoadPoint> sweep_load(memory::dram::Channels& memory, const Router& router,
                                   const DriverOptions& options,
                                   const std::function<std::unique_ptr<Source>()>& make, double peak,
-                                  const std::vector<double>& loads);
+                                  const std::vector<double>& loads,
+                                  const std::function<void(const LoadPoint&)>& done = {});
 
 }  // namespace simtlab::traffic

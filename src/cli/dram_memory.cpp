@@ -1,0 +1,67 @@
+#include "cli/dram_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "device/memory_controller.h"
+#include "device/memory_controller_keys.h"
+#include "device/settings.h"
+
+namespace simtlab::cli {
+namespace {
+
+using Settings = std::vector<device::Setting>;
+
+// --set changes the technology or the controller: they have no section in common.
+bool of_controller(const std::string& key) {
+  const std::string section = key.substr(0, key.find('.') + 1);
+  return std::ranges::any_of(device::memory_controller_keys(), [&](const device::Key& k) {
+    return k.key == key || (!section.empty() && k.key.starts_with(section));
+  });
+}
+
+void append(std::vector<result::ConfigValue>& out, const std::vector<device::Entry>& entries) {
+  for (const device::Entry& e : entries) {
+    const std::string origin =
+        e.origin.where.empty() ? e.origin.layer : fmt::format("{} ({})", e.origin.layer, e.origin.where);
+    out.push_back(
+        {e.key, e.value, origin, e.origin.estimated ? "estimated: " + e.origin.source : e.origin.source});
+  }
+}
+
+}  // namespace
+
+DrivenMemory make_memory(const MemoryOptions& options) {
+  Settings technology_settings, controller_settings;
+  for (const std::string& text : options.set) {
+    device::Setting setting = device::command_line_setting(text);
+    Settings& settings = of_controller(setting.key) ? controller_settings : technology_settings;
+    settings.push_back(std::move(setting));
+  }
+  const std::string controller_name = options.controller.value_or("default");
+  const device::LoadedTechnology technology = device::load_technology(options.dram, technology_settings);
+  const device::LoadedMemoryController controller =
+      device::load_memory_controller(controller_name, controller_settings);
+  const std::uint32_t channels = options.channels.value_or(1);
+
+  DrivenMemory out;
+  out.name = technology.technology.name;
+  auto system =
+      std::make_unique<memory::dram::DramSystem>(technology.technology, controller.controller, channels);
+  out.system = system.get();
+  out.channels = std::move(system);
+  out.peak = out.system->report(0).peak_bandwidth;
+  out.configuration.push_back({"dram.channels", std::to_string(channels),
+                               options.channels ? "command line (--channels)" : "default", ""});
+  out.configuration.push_back({"dram.controller", controller.controller.name,
+                               options.controller ? "command line (--controller)" : "default", ""});
+  append(out.configuration, technology.entries);
+  append(out.configuration, controller.entries);
+  out.files = technology.files;
+  out.files.insert(out.files.end(), controller.files.begin(), controller.files.end());
+  return out;
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,128 @@
+#include "cli/dram_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace simtlab::cli {
+namespace {
+
+using memory::dram::Report;
+using result::Metrics;
+using traffic::Latencies;
+using traffic::Measured;
+
+double ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+void add_latencies(Metrics& m, const char* kind, const Latencies& l) {
+  const auto name = [&](const char* rest) { return fmt::format("dram.{}.{}", kind, rest); };
+  m.set(name("requests"), l.count());
+  if (l.count() == 0) return;
+  m.set(name("latency.mean"), l.mean());
+  m.set(name("latency.min"), l.least());
+  m.set(name("latency.median"), l.percentile(0.5));
+  m.set(name("latency.p95"), l.percentile(0.95));
+  m.set(name("latency.p99"), l.percentile(0.99));
+  m.set(name("latency.max"), l.most());
+}
+
+void add_requests(Metrics& m, const memory::dram::ChannelStatistics& s) {
+  const auto reads = static_cast<double>(s.read_bursts);
+  if (reads > 0) {
+    m.set("dram.latency.queue", static_cast<double>(s.latency_queue) / reads);
+    m.set("dram.latency.row", static_cast<double>(s.latency_row) / reads);
+    m.set("dram.latency.bus", static_cast<double>(s.latency_bus) / reads);
+    m.set("dram.latency.transfer", static_cast<double>(s.latency_transfer) / reads);
+  }
+  m.set("dram.row.hits", s.row_hits);
+  m.set("dram.row.misses", s.row_misses);
+  m.set("dram.row.conflicts", s.row_conflicts);
+  m.set("dram.forwarded", s.forwarded);
+  m.set("dram.merged.reads", s.merged_reads);
+  m.set("dram.merged.writes", s.merged_writes);
+}
+
+void add_bus(Metrics& m, const memory::dram::BusTime& bus) {
+  const auto total = static_cast<double>(bus.total());
+  if (total == 0) return;
+  m.set("dram.data", static_cast<double>(bus.data) / total);
+  for (unsigned i = 0; i < memory::dram::loss_count; ++i)
+    m.set(fmt::format("dram.loss.{}", name(static_cast<memory::dram::Loss>(i))),
+          static_cast<double>(bus.lost[i]) / total);
+}
+
+void add_ranks(Metrics& m, const std::vector<memory::dram::RankActivity>& ranks) {
+  memory::dram::RankActivity sum;
+  for (const memory::dram::RankActivity& r : ranks) {
+    sum.activations += r.activations;
+    sum.reads += r.reads;
+    sum.writes += r.writes;
+    sum.refreshes += r.refreshes;
+    sum.bank_refreshes += r.bank_refreshes;
+    sum.active_standby += r.active_standby;
+    sum.precharge_standby += r.precharge_standby;
+    sum.active_power_down += r.active_power_down;
+    sum.precharge_power_down += r.precharge_power_down;
+    sum.self_refresh += r.self_refresh;
+  }
+  m.set("dram.commands.activate", sum.activations);
+  m.set("dram.commands.read", sum.reads);
+  m.set("dram.commands.write", sum.writes);
+  m.set("dram.commands.refresh", sum.refreshes);
+  m.set("dram.commands.refresh_bank", sum.bank_refreshes);
+  const auto all = static_cast<double>(sum.active_standby + sum.precharge_standby + sum.active_power_down +
+                                       sum.precharge_power_down + sum.self_refresh);
+  if (all == 0) return;
+  const auto standby = [&](const char* name, memory::Cycle clocks) {
+    m.set(fmt::format("dram.standby.{}", name), static_cast<double>(clocks) / all);
+  };
+  standby("active", sum.active_standby);
+  standby("precharge", sum.precharge_standby);
+  standby("active_power_down", sum.active_power_down);
+  standby("precharge_power_down", sum.precharge_power_down);
+  standby("self_refresh", sum.self_refresh);
+}
+
+}  // namespace
+
+Metrics metrics_of(const Measured& measured, DrivenMemory& memory, std::uint64_t line) {
+  Metrics m;
+  const double ns = static_cast<double>(measured.cycles) * memory.channels->clock_period() * 1e-3;
+  const std::uint64_t requests = measured.read_latency.count() + measured.write_latency.count();
+  // What the requests asked for: an access may be larger than a request, and bring more.
+  const std::uint64_t bytes = std::min<std::uint64_t>(line, memory.channels->access_bytes());
+  const std::uint64_t read = measured.read_accesses * bytes, written = measured.write_accesses * bytes;
+  const double rate = ratio(static_cast<double>(read + written), ns * 1e-9);
+  m.set("dram.cycles", measured.cycles);
+  m.set("dram.time", ns);
+  m.set("dram.requests", requests);
+  m.set("dram.accesses", measured.read_accesses + measured.write_accesses);
+  m.set("dram.read.bytes", read);
+  m.set("dram.write.bytes", written);
+  m.set("dram.bandwidth", rate);
+  if (memory.peak > 0) {
+    m.set("dram.bandwidth.peak", memory.peak);
+    m.set("dram.bandwidth.share", rate / memory.peak);
+  }
+  add_latencies(m, "read", measured.read_latency);
+  add_latencies(m, "write", measured.write_latency);
+  m.set("dram.wait.mean", ratio(static_cast<double>(measured.late), static_cast<double>(requests)));
+  if (measured.core_cycles > 0) {
+    m.set("core.cycles", measured.core_cycles);
+    m.set("core.instructions", measured.core_instructions);
+    m.set("core.ipc",
+          ratio(static_cast<double>(measured.core_instructions), static_cast<double>(measured.core_cycles)));
+  }
+  if (memory.system != nullptr) {
+    const Report report = memory.system->report(measured.end);
+    add_requests(m, report.requests);
+    add_bus(m, report.bus);
+    add_ranks(m, report.ranks);
+  }
+  return m;
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,15 @@
+// What a memory was measured to do, as metrics.
+#pragma once
+
+#include <cstdint>
+
+#include "cli/dram_memory.h"
+#include "result/metrics.h"
+#include "traffic/driver.h"
+
+namespace simtlab::cli {
+
+// line: bytes of a request. The memory is as the run left it.
+result::Metrics metrics_of(const traffic::Measured& measured, DrivenMemory& memory, std::uint64_t line);
+
+}  // namespace simtlab::cli
