@@ -46,6 +46,11 @@ DrivenMemory make_memory(const MemoryOptions& options) {
       device::load_memory_controller(controller_name, controller_settings);
   const std::uint32_t channels = options.channels.value_or(1);
 
+  // For its errors: it knows where the pattern was written, the memory does not.
+  const memory::dram::AddressMapping mapping(technology.technology, channels,
+                                             controller.controller.mapping.pattern,
+                                             controller.controller.mapping.hash, controller.pattern_at);
+
   DrivenMemory out;
   out.name = technology.technology.name;
   auto system =

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+
+#include "memory/dram/energy.h"
 
 namespace simtlab::cli {
 namespace {
@@ -54,7 +57,7 @@ void add_bus(Metrics& m, const memory::dram::BusTime& bus) {
           static_cast<double>(bus.lost[i]) / total);
 }
 
-void add_ranks(Metrics& m, const std::vector<memory::dram::RankActivity>& ranks) {
+memory::dram::RankActivity sum_of(const std::vector<memory::dram::RankActivity>& ranks) {
   memory::dram::RankActivity sum;
   for (const memory::dram::RankActivity& r : ranks) {
     sum.activations += r.activations;
@@ -68,6 +71,10 @@ void add_ranks(Metrics& m, const std::vector<memory::dram::RankActivity>& ranks)
     sum.precharge_power_down += r.precharge_power_down;
     sum.self_refresh += r.self_refresh;
   }
+  return sum;
+}
+
+void add_commands(Metrics& m, const memory::dram::RankActivity& sum) {
   m.set("dram.commands.activate", sum.activations);
   m.set("dram.commands.read", sum.reads);
   m.set("dram.commands.write", sum.writes);
@@ -84,6 +91,21 @@ void add_ranks(Metrics& m, const std::vector<memory::dram::RankActivity>& ranks)
   standby("active_power_down", sum.active_power_down);
   standby("precharge_power_down", sum.precharge_power_down);
   standby("self_refresh", sum.self_refresh);
+}
+
+// What no source states a current for is absent, and with it the total.
+void add_energy(Metrics& m, const memory::dram::Energy& energy, double ns) {
+  const auto add = [&](const char* name, const std::optional<double>& joules) {
+    if (joules) m.set(fmt::format("dram.energy.{}", name), *joules * 1e9);
+  };
+  add("activate", energy.activate);
+  add("read", energy.read);
+  add("write", energy.write);
+  add("refresh", energy.refresh);
+  add("background", energy.background);
+  const std::optional<double> total = energy.total();
+  add("total", total);
+  if (total && ns > 0) m.set("dram.power", *total * 1e12 / ns);
 }
 
 }  // namespace
@@ -120,7 +142,9 @@ Metrics metrics_of(const Measured& measured, DrivenMemory& memory, std::uint64_t
     const Report report = memory.system->report(measured.end);
     add_requests(m, report.requests);
     add_bus(m, report.bus);
-    add_ranks(m, report.ranks);
+    const memory::dram::RankActivity ranks = sum_of(report.ranks);
+    add_commands(m, ranks);
+    add_energy(m, memory::dram::EnergyModel(memory.system->technology()).of(ranks), ns);
   }
   return m;
 }
