@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "device/main_memory.h"
 #include "device/memory_controller.h"
 #include "device/memory_controller_keys.h"
 #include "device/settings.h"
@@ -31,9 +32,35 @@ void append(std::vector<result::ConfigValue>& out, const std::vector<device::Ent
   }
 }
 
+DrivenMemory make_plugin(const MemoryOptions& options, const device::MemoryChoice& choice) {
+  if (options.controller || !options.set.empty())
+    throw Error(ExitCode::usage, "option-conflict",
+                fmt::format("{} has no effect: a plug-in has a controller and values of its own",
+                            options.controller ? "--controller" : "--set"),
+                "configure it with ?config=");
+  memory::dram::PluginConfig config{.library = choice.library, .config = choice.config};
+  config.channels = options.channels.value_or(1);
+  auto plugin = std::make_unique<memory::dram::PluginChannels>(config);
+  DrivenMemory out;
+  out.name = plugin->name();
+  out.peak = plugin->peak_bytes_per_second() * config.channels;
+  out.plugin = plugin.get();
+  out.channels = std::move(plugin);
+  out.configuration.push_back({"dram.model", options.dram, "command line (--dram)", ""});
+  out.configuration.push_back({"dram.channels", std::to_string(config.channels),
+                               options.channels ? "command line (--channels)" : "default", ""});
+  out.files.emplace_back(choice.library);
+  return out;
+}
+
 }  // namespace
 
 DrivenMemory make_memory(const MemoryOptions& options) {
+  const std::uint32_t channels = options.channels.value_or(1);
+  if (channels == 0)
+    throw Error(ExitCode::usage, "option-value", "a memory of 0 channels", "--channels is 1 or more");
+  const device::MemoryChoice choice = device::memory_choice(options.dram);
+  if (choice.kind == device::MemoryKind::plugin) return make_plugin(options, choice);
   Settings technology_settings, controller_settings;
   for (const std::string& text : options.set) {
     device::Setting setting = device::command_line_setting(text);
@@ -44,7 +71,6 @@ DrivenMemory make_memory(const MemoryOptions& options) {
   const device::LoadedTechnology technology = device::load_technology(options.dram, technology_settings);
   const device::LoadedMemoryController controller =
       device::load_memory_controller(controller_name, controller_settings);
-  const std::uint32_t channels = options.channels.value_or(1);
 
   // For its errors: it knows where the pattern was written, the memory does not.
   const memory::dram::AddressMapping mapping(technology.technology, channels,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/technology.h"
+#include "memory/dram/plugin.h"
 #include "memory/dram/system.h"
 #include "result/metrics.h"
 
@@ -23,7 +24,8 @@ struct MemoryOptions {
 struct DrivenMemory {
   std::string name;
   std::unique_ptr<memory::dram::Channels> channels;
-  memory::dram::DramSystem* system = nullptr;  // null: a plug-in
+  memory::dram::DramSystem* system = nullptr;  // one of the two
+  memory::dram::PluginChannels* plugin = nullptr;
   double peak = 0;                             // bytes/s of all channels; 0: unknown
   std::vector<result::ConfigValue> configuration;
   std::vector<std::filesystem::path> files;  // that were read

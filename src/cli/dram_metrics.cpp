@@ -57,31 +57,13 @@ void add_bus(Metrics& m, const memory::dram::BusTime& bus) {
           static_cast<double>(bus.lost[i]) / total);
 }
 
-memory::dram::RankActivity sum_of(const std::vector<memory::dram::RankActivity>& ranks) {
-  memory::dram::RankActivity sum;
-  for (const memory::dram::RankActivity& r : ranks) {
-    sum.activations += r.activations;
-    sum.reads += r.reads;
-    sum.writes += r.writes;
-    sum.refreshes += r.refreshes;
-    sum.bank_refreshes += r.bank_refreshes;
-    sum.active_standby += r.active_standby;
-    sum.precharge_standby += r.precharge_standby;
-    sum.active_power_down += r.active_power_down;
-    sum.precharge_power_down += r.precharge_power_down;
-    sum.self_refresh += r.self_refresh;
-  }
-  return sum;
-}
-
 void add_commands(Metrics& m, const memory::dram::RankActivity& sum) {
   m.set("dram.commands.activate", sum.activations);
   m.set("dram.commands.read", sum.reads);
   m.set("dram.commands.write", sum.writes);
   m.set("dram.commands.refresh", sum.refreshes);
   m.set("dram.commands.refresh_bank", sum.bank_refreshes);
-  const auto all = static_cast<double>(sum.active_standby + sum.precharge_standby + sum.active_power_down +
-                                       sum.precharge_power_down + sum.self_refresh);
+  const auto all = static_cast<double>(sum.clocks());
   if (all == 0) return;
   const auto standby = [&](const char* name, memory::Cycle clocks) {
     m.set(fmt::format("dram.standby.{}", name), static_cast<double>(clocks) / all);
@@ -142,10 +124,14 @@ Metrics metrics_of(const Measured& measured, DrivenMemory& memory, std::uint64_t
     const Report report = memory.system->report(measured.end);
     add_requests(m, report.requests);
     add_bus(m, report.bus);
-    const memory::dram::RankActivity ranks = sum_of(report.ranks);
+    memory::dram::RankActivity ranks;
+    for (const memory::dram::RankActivity& rank : report.ranks) ranks += rank;
     add_commands(m, ranks);
     add_energy(m, memory::dram::EnergyModel(memory.system->technology()).of(ranks), ns);
   }
+  if (memory.plugin != nullptr)
+    for (const memory::dram::NamedStatistic& value : memory.plugin->statistics())
+      m.set("dram.plugin." + value.name + (value.unit == "1" ? "" : "." + value.unit), value.value);
   return m;
 }
 

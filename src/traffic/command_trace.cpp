@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "memory/dram/command_trace.h"
 
 namespace simtlab::traffic {
 
@@ -58,16 +59,13 @@ CommandTrace::CommandTrace(const std::filesystem::path& path, CommandFormat form
                            const device::Technology& technology)
     : file_(path), format_(format), organisation_(technology.organisation) {
   if (format_ == CommandFormat::simtlab)
-    file_.write(
-        fmt::format("# simtlab commands: {}, cycle command channel pseudo rank group bank row column\n",
-                    technology.name));
+    file_.write(memory::dram::command_trace_header(technology.name));
 }
 
 void CommandTrace::command(const CommandRecord& r) {
   if (format_ == CommandFormat::dramsim3) return as_dramsim3(r);
   line_.clear();
-  fmt::format_to(std::back_inserter(line_), "{} {} {} {} {} {} {} {:#x} {:#x}\n", r.at, name(r.command),
-                 r.channel, r.pseudo, r.rank, r.group, r.bank, r.row, r.column);
+  append_command(line_, r);
   file_.write(line_);
 }
 

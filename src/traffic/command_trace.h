@@ -1,12 +1,6 @@
-// The commands of a run as a text file, one a line, in the order of their cycles within a channel.
-//
-// simtlab, after a line "# simtlab commands":
-//   cycle command channel pseudo-channel rank bank-group bank row column     (row and column hexadecimal)
-//   0 ACT 0 0 0 1 2 0x1a 0x0
-// dramsim3, as DRAMsim3 writes and Verilog benches read it:
-//   0                  activate               0   0   1   2     0x1a      0x0
-// DRAMsim3 has no pseudo-channels (each becomes a channel), no precharge of all banks (each bank's own is
-// written) and no power-down (left out).
+// The commands of a run as a text file, in our own format or in that of DRAMsim3 (memory/dram/command_trace.h), which
+// Verilog benches read. DRAMsim3 has no pseudo-channels (each becomes a channel), no precharge of all banks (each bank's
+// own is written, in one clock; upkeep.precharge_all=false avoids it) and no power-down (left out).
 #pragma once
 
 #include <filesystem>
