@@ -66,7 +66,7 @@ Cycle drive(dram::DramSystem& memory, const std::vector<dram::Access>& accesses,
 }
 
 void run(benchmark::State& state, const char* technology, Pattern pattern, Cycle interval) {
-  dram::DramSystem memory(device::load_technology(technology).technology, device::MemoryController{}, 1);
+  dram::DramSystem memory(device::load_technology(technology).technology, device::load_memory_controller("default").controller, 1);
   const std::vector<dram::Access> accesses = requests(memory, pattern, interval > 1 ? 2000 : 200000);
   Cycle cycles = 0;
   double share = 0;

@@ -76,6 +76,13 @@ void AddressMapping::build_segments(const std::vector<Piece>& pieces) {
     }
     if (!of_channel) local_weight *= segment.radix;
   }
+  unsigned shift = 0;
+  for (const Segment& segment : local_) {
+    if (!segment.power) return masked_.clear();
+    if (segment.radix == 1) continue;
+    masked_.push_back({segment.radix - 1, static_cast<std::uint32_t>(segment.weight), static_cast<std::uint8_t>(shift), segment.field});
+    shift += segment.shift;
+  }
 }
 
 void AddressMapping::build_hash(const std::vector<HashTerm>& terms) {
@@ -108,6 +115,10 @@ std::uint64_t AddressMapping::take(std::uint64_t& rest, const Segment& segment) 
 AddressMapping::Digits AddressMapping::digits_of(std::uint64_t local) const {
   Digits digits{};
   std::uint64_t rest = number(local);
+  if (!masked_.empty()) {
+    for (const Masked& m : masked_) digits[m.field] += static_cast<std::uint32_t>((rest >> m.shift) & m.mask) * m.weight;
+    return digits;
+  }
   for (const Segment& segment : local_)
     digits[segment.field] += static_cast<std::uint32_t>(take(rest, segment) * segment.weight);
   return digits;

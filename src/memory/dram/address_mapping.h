@@ -100,6 +100,13 @@ class AddressMapping {
   std::uint8_t access_shift_ = 0;
   bool access_power_ = true;
   std::uint64_t channel_bytes_ = 0;
+  // The same of local_ by masks, while no radix before is anything but a power of two.
+  struct Masked {
+    std::uint64_t mask = 0;
+    std::uint32_t weight = 1;
+    std::uint8_t shift = 0, field = 0;
+  };
+  std::vector<Masked> masked_;  // empty: not all are powers of two
   std::vector<Segment> local_;  // from the least significant digit up, without the channel's
   std::vector<Segment> split_;  // the same with them; digits of one address in one piece
   std::vector<Hash> hash_;      // of other targets than the channel, in the order of application

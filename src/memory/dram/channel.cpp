@@ -10,10 +10,9 @@ class Channel::Best {
  public:
   explicit Best(Cycle floor) : floor_(floor) {}
   void offer(Cycle ready, std::uint64_t key, BankIndex bank) {
-    const Cycle ahead = std::max(ready, floor_) - floor_;
-    const std::uint64_t packed = (ahead << key_bits) | key;
+    const std::uint64_t packed = ((later(ready, floor_) - floor_) << key_bits) | key;
     bank_ = packed < packed_ ? bank : bank_;
-    packed_ = std::min(packed_, packed);
+    packed_ = packed < packed_ ? packed : packed_;
   }
   void offer_strict(Cycle ready, std::uint64_t key, BankIndex bank) {
     if (key >= strict_key_) return;
@@ -54,6 +53,8 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology, con
       row_frees_(controller.queues.frees_at_activation && controller.queues.style != device::QueueStyle::per_bank),
       columns_(timing_.shape().all_banks()),
       rows_(timing_.shape().all_banks()),
+      column_keys_(timing_.shape().all_banks(), key_none),
+      row_keys_(timing_.shape().all_banks(), key_none),
       has_column_(timing_.shape().all_banks()),
       has_act_(timing_.shape().all_banks()),
       has_close_(timing_.shape().all_banks()),
@@ -75,6 +76,7 @@ void Channel::restart() {
   pages_->restart();
   std::fill(columns_.begin(), columns_.end(), Candidate{});
   std::fill(rows_.begin(), rows_.end(), Candidate{});
+  for (auto* keys : {&column_keys_, &row_keys_}) std::fill(keys->begin(), keys->end(), key_none);
   has_column_.clear();
   has_act_.clear();
   has_close_.clear();
@@ -184,29 +186,35 @@ std::uint64_t Channel::key_of(BankIndex bank, std::uint64_t key) const {
 }
 
 template <class Ready>
-Channel::Pick Channel::pick(Cycle floor, const BankSet& set, const std::vector<Candidate>& candidates, Ready&& ready) const {
+Channel::Pick Channel::pick(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys, Ready ready) const {
+  if (strict_ || rotates_) return pick_in_order(floor, set, keys, ready);
   Best best(floor);
-  if (strict_ || rotates_) {
-    set.each([&](BankIndex bank) {
-      const std::uint64_t key = key_of(bank, candidates[bank].key);
-      strict_ ? best.offer_strict(ready(bank), key, bank) : best.offer(ready(bank), key, bank);
-    });
-  } else {
-    set.each([&](BankIndex bank) { best.offer(ready(bank), candidates[bank].key, bank); });
-  }
+  const std::uint64_t* const key = keys.data();
+  set.each([&](BankIndex bank) { best.offer(ready(bank), key[bank], bank); });
+  return best.pick();
+}
+
+template <class Ready>
+[[gnu::noinline]] Channel::Pick Channel::pick_in_order(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys,
+                                                       Ready ready) const {
+  Best best(floor);
+  set.each([&](BankIndex bank) {
+    const std::uint64_t key = key_of(bank, keys[bank]);
+    strict_ ? best.offer_strict(ready(bank), key, bank) : best.offer(ready(bank), key, bank);
+  });
   return best.pick();
 }
 
 Channel::Pick Channel::pick_column(Cycle floor) const {
-  return pick(floor, has_column_, columns_, [this](BankIndex bank) { return column_ready(bank); });
+  return pick(floor, has_column_, column_keys_, [this](BankIndex bank) { return column_ready(bank); });
 }
 
 Channel::Pick Channel::pick_activation(Cycle floor) const {
-  return pick(floor, has_act_, rows_, [this](BankIndex bank) { return timing_.activate(bank); });
+  return pick(floor, has_act_, row_keys_, [this](BankIndex bank) { return timing_.activate(bank); });
 }
 
 Channel::Pick Channel::pick_precharge(Cycle floor) const {
-  return pick(floor, has_close_, rows_, [this](BankIndex bank) { return precharge_ready(bank); });
+  return pick(floor, has_close_, row_keys_, [this](BankIndex bank) { return precharge_ready(bank); });
 }
 
 // A bank's candidate is new: the pick changes if it is better, and has to be made anew if it was this bank's.
@@ -221,15 +229,15 @@ inline void Channel::offer(Pick& pick, bool& dirty, BankIndex bank, bool candida
 }
 
 void Channel::offer_column(BankIndex bank) {
-  offer(column_pick_, column_dirty_, bank, has_column_.test(bank), column_ready(bank), column_floor(), columns_[bank].key);
+  offer(column_pick_, column_dirty_, bank, has_column_.test(bank), column_ready(bank), column_floor(), column_keys_[bank]);
 }
 
 void Channel::offer_activation(BankIndex bank) {
-  offer(act_pick_, act_dirty_, bank, has_act_.test(bank), timing_.activate(bank), row_floor(), rows_[bank].key);
+  offer(act_pick_, act_dirty_, bank, has_act_.test(bank), timing_.activate(bank), row_floor(), row_keys_[bank]);
 }
 
 void Channel::offer_precharge(BankIndex bank) {
-  offer(close_pick_, close_dirty_, bank, has_close_.test(bank), precharge_ready(bank), row_floor(), rows_[bank].key);
+  offer(close_pick_, close_dirty_, bank, has_close_.test(bank), precharge_ready(bank), row_floor(), row_keys_[bank]);
 }
 
 void Channel::choose(BankIndex bank) {
@@ -248,16 +256,18 @@ void Channel::choose(BankIndex bank) {
     }
   }
   Candidate& column = columns_[bank];
-  if (column.slot != choice.column || column.key != choice.column_key) {
-    column = {choice.column, choice.column_key, choice.column != no_slot && queues_[choice.column].write, false, 0};
+  if (column.slot != choice.column || column_keys_[bank] != choice.column_key) {
+    column_keys_[bank] = choice.column_key;
+    column = {choice.column, choice.column != no_slot && queues_[choice.column].write, false, 0};
     has_column_.assign(bank, choice.column != no_slot);
     offer_column(bank);
   }
   Candidate& row = rows_[bank];
-  if (row.slot == choice.row && row.key == choice.row_key && row.close == q.open && row.not_before == not_before) return;
-  const bool any = choice.row_key != key_none, had = row.key != key_none;
+  if (row.slot == choice.row && row_keys_[bank] == choice.row_key && row.close == q.open && row.not_before == not_before) return;
+  const bool any = choice.row_key != key_none, had = row_keys_[bank] != key_none;
   const bool acts = any && !q.open, closes = any && q.open, acted = had && !row.close, closed = had && row.close;
-  row = {choice.row, choice.row_key, false, q.open, not_before};
+  row = {choice.row, false, q.open, not_before};
+  row_keys_[bank] = choice.row_key;
   if (acts || acted) {
     has_act_.assign(bank, acts);
     offer_activation(bank);

@@ -66,7 +66,6 @@ class Channel {
   };
   struct Candidate {             // what a bank would do next
     Slot slot = no_slot;         // row: no_slot with key_page is the page policy's
-    std::uint64_t key = key_none;
     bool write = false;          // column
     bool close = false;          // row: precharge, else activation
     Cycle not_before = 0;        // row
@@ -75,8 +74,8 @@ class Channel {
   class Best;
 
   // requests (channel_requests.cpp)
-  bool answered_by_queue(const Access& access, const Request& request, Cycle at);
-  void insert(const Request& request, Cycle at);
+  bool answered_by_queue(const Access& access, BankIndex bank, const Place& place, Cycle at);
+  void insert(Slot slot, Cycle at);
   bool changes_nothing(const Request& request) const;
   void busy(std::uint32_t pseudo, Cycle at);
   void complete(const Request& request, Cycle issued);
@@ -98,16 +97,18 @@ class Channel {
   void offer_column(BankIndex bank);
   void offer_activation(BankIndex bank);
   void offer_precharge(BankIndex bank);
-  Cycle column_floor() const { return std::max(now_, column_bus_); }
-  Cycle row_floor() const { return std::max(now_, row_bus_); }
+  Cycle column_floor() const { return later(now_, column_bus_); }
+  Cycle row_floor() const { return later(now_, row_bus_); }
   void tick_upkeep(Cycle now);
   Pick pick_column(Cycle floor) const;
   Pick pick_activation(Cycle floor) const;
   Pick pick_precharge(Cycle floor) const;
   template <class Ready>
-  Pick pick(Cycle floor, const BankSet& set, const std::vector<Candidate>& candidates, Ready&& ready) const;
+  Pick pick(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys, Ready ready) const;
+  template <class Ready>
+  Pick pick_in_order(Cycle floor, const BankSet& set, const std::vector<std::uint64_t>& keys, Ready ready) const;
   Cycle column_ready(BankIndex bank) const { return timing_.column(bank, columns_[bank].write); }
-  Cycle precharge_ready(BankIndex bank) const { return std::max(timing_.precharge(bank), rows_[bank].not_before); }
+  Cycle precharge_ready(BankIndex bank) const { return later(timing_.precharge(bank), rows_[bank].not_before); }
   bool before(const Pick& a, const Pick& b) const {
     if (strict_ && a.key != b.key && a.at != never && b.at != never) return a.key < b.key;
     return a.at != b.at ? a.at < b.at : a.key < b.key;
@@ -150,6 +151,7 @@ class Channel {
   BankView::Lists lists_ = BankView::Lists::both;   // that the scheduler looks at
 
   std::vector<Candidate> columns_, rows_;  // by bank
+  std::vector<std::uint64_t> column_keys_, row_keys_;
   BankSet has_column_, has_act_, has_close_;   // banks with such a candidate
   BankSet loaded_;                                      // with any request
   Pick column_pick_, act_pick_, close_pick_;

@@ -107,8 +107,10 @@ void Channel::row_to_activate(BankIndex bank) {
 }
 
 void Channel::row_to_column(BankIndex bank, Slot slot) {
-  columns_[bank] = {slot, rows_[bank].key & ~key_row, queues_[slot].write, false, 0};
+  columns_[bank] = {slot, queues_[slot].write, false, 0};
+  column_keys_[bank] = row_keys_[bank] & ~key_row;
   rows_[bank] = {};
+  row_keys_[bank] = key_none;
   has_act_.reset(bank);
   act_dirty_ = true;
   has_column_.set(bank);

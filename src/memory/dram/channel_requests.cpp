@@ -22,7 +22,16 @@ void Channel::add(const Access& access, Cycle at) {
   if (at > now_) run(at);
   const Place place = mapping_.decode_local(access.address);
   const Shape& shape = timing_.shape();
-  Request r;
+  const auto bank = static_cast<std::uint16_t>(((place.pseudo * shape.ranks + place.rank) * shape.groups + place.group) * shape.banks +
+                                               place.bank);
+  ++(access.write ? statistics_.writes : statistics_.reads);
+  last_arrival_ = at;
+  if (answered_by_queue(access, bank, place, at)) {
+    next_event_ = std::min(next_event_, next_done_);
+    return;
+  }
+  const Slot slot = queues_.take();
+  Request& r = queues_[slot];
   r.tag = access.tag;
   r.order = order_++;
   r.arrived = at;
@@ -30,11 +39,8 @@ void Channel::add(const Access& access, Cycle at) {
   r.column = place.column;
   r.source = access.source;
   r.write = access.write;
-  r.bank = static_cast<std::uint16_t>(((place.pseudo * shape.ranks + place.rank) * shape.groups + place.group) * shape.banks + place.bank);
-  ++(r.write ? statistics_.writes : statistics_.reads);
-  last_arrival_ = at;
-  if (answered_by_queue(access, r, at)) next_event_ = std::min(next_event_, next_done_);
-  else insert(r, at);
+  r.bank = bank;
+  insert(slot, at);
 }
 
 // The common case of a request that queues up behind others: what its bank would do next stays what it is.
@@ -47,10 +53,10 @@ bool Channel::changes_nothing(const Request& r) const {
 }
 
 // A queued write answers reads of its address and absorbs writes of it; a queued read answers equal reads.
-bool Channel::answered_by_queue(const Access& access, const Request& request, Cycle at) {
-  const auto find = [&](bool write) { return queues_.find(request.bank, write, request.row, request.column); };
+bool Channel::answered_by_queue(const Access& access, BankIndex bank, const Place& place, Cycle at) {
+  const auto find = [&](bool write) { return queues_.find(bank, write, place.row, place.column); };
   const auto& settings = controller_.queues;
-  if (!request.write) {
+  if (!access.write) {
     if (find(true) != no_slot) {
       push_done(forwards_done_, {at + controller_.latency.forward, access.tag, number_, false});
       ++statistics_.forwarded;
@@ -60,21 +66,21 @@ bool Channel::answered_by_queue(const Access& access, const Request& request, Cy
   } else if (!settings.merge_writes) {
     return false;
   }
-  const Slot same = find(request.write);
+  const Slot same = find(access.write);
   if (same == no_slot) return false;
-  ++(request.write ? statistics_.merged_writes : statistics_.merged_reads);
-  if (request.write && controller_.latency.write_done == device::WriteDone::accepted) {
+  ++(access.write ? statistics_.merged_writes : statistics_.merged_reads);
+  if (access.write && controller_.latency.write_done == device::WriteDone::accepted) {
     push_done(writes_done_, {at + 1, access.tag, number_, true});
     return true;
   }
-  const Slot slot = queues_.take(request);   // done together with the other
+  const Slot slot = queues_.take();   // done together with the other
+  queues_[slot].tag = access.tag;
   queues_[slot].merged = queues_[same].merged;
   queues_[same].merged = slot;
   return true;
 }
 
-void Channel::insert(const Request& request, Cycle at) {
-  const Slot slot = queues_.take(request);
+void Channel::insert(Slot slot, Cycle at) {
   Request& r = queues_[slot];
   const BankIndex bank = r.bank;
   const std::uint32_t rank = timing_.rank_of(bank);

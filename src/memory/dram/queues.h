@@ -58,14 +58,15 @@ class Queues {
   BankQueue& bank(BankIndex b) { return banks_[b]; }
   const BankQueue& bank(BankIndex b) const { return banks_[b]; }
 
-  Slot take(const Request& request) {
+  // A slot with a fresh request in it. References to requests are gone after it.
+  Slot take() {
     if (free_.empty()) {
-      pool_.push_back(request);
+      pool_.emplace_back();
       return static_cast<Slot>(pool_.size() - 1);
     }
     const Slot slot = free_.back();
     free_.pop_back();
-    pool_[slot] = request;
+    pool_[slot] = Request{};
     return slot;
   }
   void give_back(Slot slot) { free_.push_back(slot); }

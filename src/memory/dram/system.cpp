@@ -53,6 +53,12 @@ void DramSystem::add(std::uint32_t channel, const Access& access, Cycle at) {
 }
 
 void DramSystem::advance(Cycle end, std::vector<Completion>& done) {
+  if (channels_.size() == 1) {
+    if (next_.smallest() >= end) return;
+    channels_[0]->advance(end, done);
+    next_.set(0, channels_[0]->next_event());
+    return;
+  }
   const std::size_t first = done.size();
   std::uint32_t visited = 0;
   next_.each_before(end, [&](std::uint32_t channel) {

@@ -12,10 +12,12 @@ std::uint32_t bus_distance(std::uint32_t first_latency, std::uint32_t burst, std
 }  // namespace
 
 TimingState::TimingState(const device::Technology& technology)
-    : t_(technology.timing), shape_(technology), banks_(shape_.all_banks()), groups_(shape_.all_groups()), ranks_(shape_.all_ranks()) {
+    : t_(technology.timing), shape_(technology), ranks_(shape_.all_ranks()) {
+  for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1]}) limits->resize(shape_.all_banks());
+  for (Limits* limits : {&group_act_, &group_column_[0], &group_column_[1]}) limits->resize(shape_.all_groups());
   for (BankIndex bank = 0; bank < shape_.all_banks(); ++bank) {
-    banks_[bank].group = bank / shape_.banks;
-    banks_[bank].rank = bank / shape_.rank_banks();
+    group_.push_back(static_cast<std::uint16_t>(bank / shape_.banks));
+    rank_.push_back(static_cast<std::uint16_t>(bank / shape_.rank_banks()));
   }
   const std::uint32_t turn = bus_distance(t_.cl, t_.burst, t_.trtrs, t_.cwl);
   const std::uint32_t ccd = std::max(t_.tccd_s, t_.burst);
@@ -36,20 +38,20 @@ TimingState::TimingState(const device::Technology& technology)
 }
 
 void TimingState::restart() {
-  for (Bank& b : banks_) b = {0, 0, {}, b.group, b.rank};
-  std::fill(groups_.begin(), groups_.end(), Group{});
+  for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1], &group_act_, &group_column_[0], &group_column_[1]})
+    std::fill(limits->begin(), limits->end(), Cycle{0});
   std::fill(ranks_.begin(), ranks_.end(), Rank{});
 }
 
 Cycle TimingState::latest_act(std::uint32_t rank) const {
   Cycle latest = 0;
   const BankIndex first = rank * shape_.rank_banks();
-  for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(latest, banks_[b].act);
+  for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(latest, act_[b]);
   return latest;
 }
 
 Cycle TimingState::earliest(Command command, BankIndex bank) const {
-  const std::uint32_t rank = banks_[bank].rank;
+  const std::uint32_t rank = rank_[bank];
   const BankIndex first = rank * shape_.rank_banks();
   Cycle at = 0;
   switch (command) {
@@ -58,7 +60,7 @@ Cycle TimingState::earliest(Command command, BankIndex bank) const {
     case Command::pre:
       return precharge(bank);
     case Command::prea:
-      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(at, banks_[b].pre);
+      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(at, pre_[b]);
       return at;
     case Command::rd:
     case Command::rda:
@@ -70,7 +72,7 @@ Cycle TimingState::earliest(Command command, BankIndex bank) const {
     case Command::sre:
       return std::max(latest_act(rank), command == Command::sre ? ranks_[rank].quiet : 0);
     case Command::refpb:
-      return banks_[bank].act;
+      return act_[bank];
     case Command::pde:
       return ranks_[rank].quiet;
     case Command::pdx:
@@ -81,7 +83,7 @@ Cycle TimingState::earliest(Command command, BankIndex bank) const {
 }
 
 void TimingState::issue(Command command, BankIndex bank, Cycle at) {
-  const std::uint32_t rank = banks_[bank].rank;
+  const std::uint32_t rank = rank_[bank];
   const BankIndex first = rank * shape_.rank_banks();
   switch (command) {
     case Command::act:
@@ -91,7 +93,7 @@ void TimingState::issue(Command command, BankIndex bank, Cycle at) {
       precharged(bank, at);
       break;
     case Command::prea:
-      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(banks_[b].act, at + t_.trp);
+      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(act_[b], at + t_.trp);
       break;
     case Command::rd:
     case Command::rda:
@@ -102,11 +104,11 @@ void TimingState::issue(Command command, BankIndex bank, Cycle at) {
       column_issued(bank, true, at, command == Command::wra);
       break;
     case Command::ref:
-      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(banks_[b].act, at + t_.trfc);
+      for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) raise(act_[b], at + t_.trfc);
       raise(ranks_[rank].quiet, at + t_.trfc);
       break;
     case Command::refpb:
-      raise(banks_[bank].act, at + t_.trfc_pb);
+      raise(act_[bank], at + t_.trfc_pb);
       raise(ranks_[rank].quiet, at + t_.trfc_pb);
       break;
     case Command::pde:
@@ -125,10 +127,10 @@ void TimingState::issue(Command command, BankIndex bank, Cycle at) {
 void TimingState::hold(std::uint32_t rank, Cycle until) {
   const BankIndex first = rank * shape_.rank_banks();
   for (BankIndex b = first; b < first + shape_.rank_banks(); ++b) {
-    raise(banks_[b].act, until);
-    raise(banks_[b].pre, until);
-    raise(banks_[b].column[0], until);
-    raise(banks_[b].column[1], until);
+    raise(act_[b], until);
+    raise(pre_[b], until);
+    raise(column_[0][b], until);
+    raise(column_[1][b], until);
   }
   raise(ranks_[rank].quiet, until);
 }
