@@ -115,7 +115,7 @@ Cycle LossMeter::rank_end(BankIndex bank, bool write) const {
   const std::uint32_t rank = bank / shape_.rank_banks(), first = rank / shape_.ranks * shape_.ranks;
   Cycle end = 0;
   for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
-    if (r != rank && ranks_[r].at[write] != 0) end = std::max(end, ranks_[r].at[write] - 1 + t_.burst + t_.trtrs);
+    if (r != rank && ranks_[r].at[write] != 0) end = std::max(end, ranks_[r].at[write] - 1 + t_.burst + (write ? 0 : t_.trtrs));
   return end;
 }
 

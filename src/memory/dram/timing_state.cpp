@@ -28,7 +28,8 @@ TimingState::TimingState(const device::Technology& technology)
   own_group_[0][0] = own_group_[1][1] = std::max(t_.tccd_l, ccd);
   own_group_[0][1] = turn;
   own_group_[1][0] = after_write + t_.twtr_l;
-  other_rank_[0][0] = other_rank_[1][1] = t_.burst + t_.trtrs;
+  other_rank_[0][0] = t_.burst + t_.trtrs;
+  other_rank_[1][1] = t_.burst;   // the controller drives the bus for both
   other_rank_[0][1] = turn;
   other_rank_[1][0] = bus_distance(t_.cwl, t_.burst, t_.trtrs, t_.cl);
   to_precharge_[0] = t_.trtp;
