@@ -16,10 +16,9 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/temporary.h"
-#include "device/main_memory.h"
 #include "frontend/frontend.h"
-#include "memory/dram/plugin.h"
 #include "runtime/configuration.h"
+#include "timing/main_memory.h"
 
 namespace simtlab::cli {
 namespace {
@@ -103,14 +102,6 @@ int exit_code_of(const ProgramResult& r, const std::string& name) {
   return 0;
 }
 
-// A plug-in that cannot be used is an error before the program runs, not in the middle of it.
-void check_memory(const device::Configuration& configuration, const device::Device& device) {
-  if (configuration.options.mode != "timing") return;
-  const device::MemoryChoice choice = device::memory_choice(device.dram.model);
-  if (choice.kind == device::MemoryKind::plugin)
-    memory::dram::PluginChannels({choice.library, choice.config, device.dram.partitions, device.dram.stall_limit});
-}
-
 // name: what the user called it. inputs: hashed into the manifest.
 int program(const Run& options, const std::string& name, const std::vector<std::string>& command,
             const std::vector<std::filesystem::path>& inputs) {
@@ -119,7 +110,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   threads_note(configuration, options.output);
   const device::LoadedDevice device =
       device::load_device(configuration);  // its errors before the program runs
-  check_memory(configuration, device.device);
+  if (configuration.options.mode == "timing") timing::check_main_memory(device.device);
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
   ProgramResult r =

@@ -51,10 +51,11 @@ LoadedDevice load_device(const std::string& name_or_file, const std::vector<Sett
   assembly.require_all(path.string());
   scale_measured_bandwidth(assembly, device, file_bandwidth);
   assembly.refuse(contradictions(device), path.string());
-  apply_main_memory(assembly, device, path.string());
+  const std::vector<Entry> memory = apply_main_memory(assembly, device, path.string());
   device.name = path.stem().string();
   derive(device);
   out.entries = assembly.entries();
+  out.entries.insert(out.entries.end(), memory.begin(), memory.end());
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/shown.h"
+#include "device/memory_controller.h"
 
 namespace simtlab::device {
 namespace {
@@ -108,14 +109,15 @@ double channel_bandwidth(const Technology& technology) {
   return technology.bytes_per_second() * technology.organisation.pseudo_channels;
 }
 
-void apply_main_memory(Assembly& assembly, Device& device, const std::string& file) {
+std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const std::string& file) {
   Device::Dram& dram = device.dram;
   const MemoryChoice choice = placed(assembly.origin("dram.model"), [&] { return memory_choice(dram.model); });
   assembly.refuse(idle_settings(assembly, device, choice.kind), file);
-  if (choice.kind == MemoryKind::simple) return;
+  if (choice.kind == MemoryKind::simple) return {};
 
   // The way to the memory and back stays what it is, whatever hangs at its end.
-  const Technology own = load(dram.technology, assembly.origin("dram.technology")).technology;
+  LoadedTechnology loaded = load(dram.technology, assembly.origin("dram.technology"));
+  const Technology own = loaded.technology;
   dram.path = std::max(0.0, dram.latency - device.l2.latency - closed_read_cycles(own, device));
   if (dram.channels > 0) {
     dram.partitions = dram.channels;
@@ -126,11 +128,14 @@ void apply_main_memory(Assembly& assembly, Device& device, const std::string& fi
     assembly.follow("dram.technology", "dram.model", "a plug-in, which knows its bandwidth, access and timing");
     for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
       assembly.follow(key, "dram.technology", "of the GPU as built, for what is not simulated; the plug-in has its own");
-    return;
+    return {};
   }
 
   const bool as_built = choice.technology == "device";
-  const Technology t = as_built ? own : load(choice.technology, assembly.origin("dram.model")).technology;
+  if (!as_built) loaded = load(choice.technology, assembly.origin("dram.model"));
+  const LoadedMemoryController controller =
+      placed(assembly.origin("dram.controller"), [&] { return load_memory_controller(dram.controller); });
+  const Technology& t = loaded.technology;
   const double channel = channel_bandwidth(t);
   const auto follow = [&](const char* key) {
     assembly.follow(key, "dram.model",
@@ -153,6 +158,17 @@ void apply_main_memory(Assembly& assembly, Device& device, const std::string& fi
   for (const char* key : {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes",
                           "dram.row_bytes", "dram.latency"})
     follow(key);
+
+  std::vector<Entry> record;
+  const auto keep = [&](const char* prefix, const std::vector<Entry>& entries) {
+    for (const Entry& entry : entries) {
+      record.push_back(entry);
+      record.back().key = prefix + entry.key;
+    }
+  };
+  keep("technology.", loaded.entries);
+  keep("controller.", controller.entries);
+  return record;
 }
 
 }  // namespace simtlab::device

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/assembly.h"
 #include "device/device.h"
@@ -32,7 +33,8 @@ std::uint32_t closed_read_clocks(const Technology& technology);
 double channel_bandwidth(const Technology& technology);
 
 // Makes dram.partitions, bandwidth, latency and so on follow from dram.model. Settings that it makes meaningless are errors.
-// Afterwards dram.technology names what is simulated.
-void apply_main_memory(Assembly& assembly, Device& device, const std::string& file);
+// Afterwards dram.technology names what is simulated. Returns the values of technology and controller ("technology.timing.CL",
+// "controller.page.policy"), for the record.
+std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const std::string& file);
 
 }  // namespace simtlab::device

@@ -51,9 +51,9 @@ class Dram {
   virtual void advance(Cycle now, std::vector<DramDone>& done) = 0;
   virtual DramStatistics statistics() const = 0;
   // The channels behind it, for their own statistics; null where there are none.
-  virtual const dram::Channels* channels() const { return nullptr; }
-  // A launch has ended: time passes until `end` for what counts it (energy, idle time).
-  virtual void settle(Cycle) {}
+  virtual dram::Channels* channels() { return nullptr; }
+  // A launch has ended: time passes until `end` for what counts it (energy, idle time). Returns the time in clocks of channels().
+  virtual Cycle settle(Cycle) { return 0; }
   // Statistics and clock start again; what was under way is dropped.
   virtual void restart() = 0;
 };

@@ -223,12 +223,14 @@ DramStatistics DramChannels::statistics() const {
   return out;
 }
 
-void DramChannels::settle(Cycle end) {
+Cycle DramChannels::settle(Cycle end) {
   const Cycle inner = clocks_.to_inner(end);
-  if (inner <= end_) return;
-  completions_.clear();
-  channels_->advance(inner, completions_);
-  end_ = inner;   // completions: only of a launch that was stopped
+  if (inner > end_) {
+    completions_.clear();   // there are some only if the launch was stopped
+    channels_->advance(inner, completions_);
+    end_ = inner;
+  }
+  return end_;
 }
 
 }  // namespace simtlab::memory

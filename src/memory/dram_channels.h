@@ -7,7 +7,7 @@
 // line, one that fetches more than was asked where it is longer. It is done when the last of them is back.
 //
 // The L2-to-DRAM queue holds requests until their last access is in the channel's own queue; write-backs enter it even when it is full
-// (D-DRAM-GPU-2). The DRAM-to-L2 queue holds read accesses, is drained at the partition's share of L2's bandwidth, and
+// (D-DRAM-2). The DRAM-to-L2 queue holds read accesses, is drained at the partition's share of L2's bandwidth, and
 // its places are taken when a read enters the channel: a queue that is not drained holds the channel back, nothing is lost.
 //
 // Clocks: an access enters at the first memory clock after the cycle of the request, and its data is seen in the first cycle that
@@ -46,8 +46,8 @@ class DramChannels final : public Dram {
   // Throws Error(failure "dram-stalled") if requests wait and nothing will ever happen.
   void advance(Cycle now, std::vector<DramDone>& done) override;
   DramStatistics statistics() const override;
-  const dram::Channels* channels() const override { return channels_.get(); }
-  void settle(Cycle end) override;
+  dram::Channels* channels() override { return channels_.get(); }
+  Cycle settle(Cycle end) override;
   void restart() override;
 
  private:

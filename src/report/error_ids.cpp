@@ -14,8 +14,6 @@ const std::vector<Term>& error_ids() {
        "For example --set sm.count=4; `simtlab config show` lists the keys."},
       {"option-conflict", "Two options exclude each other.",
        "Give each output a file of its own, none of them an input: --json=FILE, --csv=FILE, -o FILE."},
-      {"option-dram", "This version has no detailed model of memory technologies.",
-       "A plug-in can be used: --dram plugin:FILE (docs/plugins.md)."},
       {"command-unknown", "There is no such command.", "`simtlab --help` lists the commands."},
       {"argument-unexpected", "The command takes no such argument.", "See `simtlab COMMAND --help`."},
       {"run-what", "`run` could not tell what to run.",

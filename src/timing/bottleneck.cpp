@@ -124,7 +124,7 @@ std::vector<std::string> not_modelled(const LaunchStatistics& s) {
     if (s.channels == nullptr)
       ids.emplace_back("D-TIMING-4");
     else
-      ids.insert(ids.end(), {"D-DRAM-GPU-1", "D-DRAM-GPU-2", "D-DRAM-GPU-3"});
+      ids.insert(ids.end(), {"D-DRAM-1", "D-DRAM-2", "D-DRAM-3"});
   }
   if (used(int_div) || used(fp32_div) || used(fp32_sqrt) || used(fp64_div) || used(fp64_sqrt)) ids.emplace_back("D-TIMING-5");
   if (used(texture)) ids.emplace_back("D-TIMING-6");

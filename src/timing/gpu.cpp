@@ -200,7 +200,7 @@ result::KernelResult Gpu::Impl::collect(Cycle cycles) {
     sm.finish(cycles);
     statistics.sm.add(sm.counters());
   }
-  memory.settle(cycles);
+  statistics.channel_clocks = memory.settle(cycles);
   statistics.l2 = memory.counters();
   statistics.dram = memory.dram_statistics();
   statistics.channels = memory.dram_channels();

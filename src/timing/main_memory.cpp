@@ -2,9 +2,10 @@
 
 #include <cmath>
 
-#include "base/error.h"
 #include "device/main_memory.h"
+#include "device/memory_controller.h"
 #include "memory/dram/plugin.h"
+#include "memory/dram/system.h"
 #include "memory/dram_channels.h"
 #include "memory/dram_simple.h"
 #include "timing/bandwidth.h"
@@ -35,6 +36,12 @@ std::unique_ptr<memory::Dram> behind_queues(const device::Device& device, std::u
   return std::make_unique<memory::DramChannels>(config, std::move(channels));
 }
 
+std::unique_ptr<memory::Dram> make_technology(const device::Device& device) {
+  const device::Technology technology = device::load_technology(device.dram.technology).technology;
+  const device::MemoryController controller = device::load_memory_controller(device.dram.controller).controller;
+  return behind_queues(device, std::make_unique<memory::dram::DramSystem>(technology, controller, device.dram.partitions));
+}
+
 std::unique_ptr<memory::Dram> make_plugin(device::Device& device, const device::MemoryChoice& choice) {
   auto channels = std::make_unique<memory::dram::PluginChannels>(
       memory::dram::PluginConfig{choice.library, choice.config, device.dram.partitions, device.dram.stall_limit});
@@ -53,12 +60,15 @@ std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies&
     case device::MemoryKind::plugin:
       return make_plugin(device, choice);
     case device::MemoryKind::technology:
-      throw Error(ExitCode::unsupported, "option-dram", "the detailed model of a memory technology is not in this version",
-                  "a plug-in can be used: --dram plugin:FILE (docs/plugins.md)");
+      return make_technology(device);
     case device::MemoryKind::simple:
       break;
   }
   return make_simple(device, latencies);
+}
+
+void check_main_memory(device::Device device) {
+  if (device::memory_choice(device.dram.model).kind != device::MemoryKind::simple) make_dram(device, Latencies(device));
 }
 
 }  // namespace simtlab::timing

@@ -13,4 +13,7 @@ namespace simtlab::timing {
 // controller or plug-in that cannot be used.
 std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies);
 
+// Throws what make_dram would: before a program is started for nothing.
+void check_main_memory(device::Device device);
+
 }  // namespace simtlab::timing

@@ -35,9 +35,9 @@ class MemorySystem {
   // Of the launch until now.
   L2Counters counters() const;
   memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
-  const memory::dram::Channels* dram_channels() const { return dram_->channels(); }   // null: not modelled
-  // A launch has ended: its memory's clock goes on to `end`.
-  void settle(Cycle end) { dram_->settle(end); }
+  memory::dram::Channels* dram_channels() { return dram_->channels(); }   // null: not modelled
+  // A launch has ended: its memory's clock goes on to `end`; returns it.
+  Cycle settle(Cycle end) { return dram_->settle(end); }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
   // A new launch: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
   void restart();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "memory/dram/plugin.h"
-
 namespace simtlab::timing {
 namespace {
 
@@ -129,13 +127,6 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   m.set("dram.partition.bytes.min", s.dram.least_partition_bytes);
   m.set("dram.partition.bytes.max", s.dram.most_partition_bytes);
   m.set("dram.partition.imbalance", ratio(static_cast<double>(s.dram.most_partition_bytes) * s.device.dram.partitions, bytes));
-}
-
-// Only what the memory of this run models.
-void set_channels(result::Metrics& m, const LaunchStatistics& s) {
-  if (const auto* plugin = dynamic_cast<const memory::dram::PluginChannels*>(s.channels))
-    for (const memory::dram::NamedStatistic& value : plugin->statistics())
-      m.set("dram.plugin." + value.name + (value.unit == "1" ? "" : "." + value.unit), value.value);
 }
 
 void set_speed_of_light(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {

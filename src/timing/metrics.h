@@ -18,12 +18,16 @@ struct LaunchStatistics {
   SmCounters sm;                 // sum over the SMs
   L2Counters l2;
   memory::DramStatistics dram;
-  const memory::dram::Channels* channels = nullptr;   // of a memory that is modelled in detail
+  memory::dram::Channels* channels = nullptr;   // of a memory that is modelled in detail
+  Cycle channel_clocks = 0;                     // that they ran
   std::uint64_t interconnect_read_bytes = 0;
   double request_busy = 0, reply_busy = 0;   // port cycles, sums over the SMs
 };
 
 result::Metrics to_metrics(const LaunchStatistics& statistics);
+
+// The metrics of a memory that is modelled in detail; none for the simple one.
+void set_channels(result::Metrics& metrics, const LaunchStatistics& statistics);
 
 // One sentence: what bounds the kernel, with its evidence, and what to try.
 std::string bottleneck_of(const result::Metrics& metrics, const LaunchStatistics& statistics);

@@ -47,7 +47,7 @@ class MemoryPlugin(Case):
         shown = {c["key"]: c for c in r["manifest"]["configuration"]}
         self.assertEqual(shown["dram.model"]["value"], plugin("fixed_latency", "latency=40,room=32"))
         self.assertEqual(shown["dram.technology"]["value"], "fixed_latency.so")
-        self.assertIn("D-DRAM-GPU-1", r["kernels"][0]["not_modelled"])
+        self.assertIn("D-DRAM-1", r["kernels"][0]["not_modelled"])
 
     def test_equal_runs_are_equal_and_a_slow_memory_is_slower(self):
         fast, again, slow = (self.run_with(plugin("fixed_latency", c)) for c in ("latency=40", "latency=40", "latency=900,room=1"))
