@@ -87,7 +87,7 @@ struct Device {
     std::uint32_t row_bytes = 1024;
     // What models it (device/main_memory.h): "simple"; "device", a technology or its file; "plugin:FILE?config=TEXT".
     std::string model = "simple";
-    std::string controller = "default";   // a file of data/controllers; of a technology only
+    std::string controller = "gpu";       // a file of data/controllers; of a technology only
     std::uint32_t channels = 0;           // of a technology or plug-in, one a partition; 0 = as many as the device has
     std::uint32_t request_queue = 64;     // requests of a partition between L2 and its channel
     std::uint32_t return_queue = 192;     // accesses of a partition between its channel and L2

@@ -202,7 +202,7 @@ void add_memory(std::vector<Parameter>& rows) {
   add(
       "dram.controller", none, 0, 0, [](Device& d) { return &d.dram.controller; },
       "Memory controller of a technology, a name or a file");
-  rows.back().default_value = "default";
+  rows.back().default_value = "gpu";
   add(
       "dram.request_queue", none, 1, 65536, [](Device& d) { return &d.dram.request_queue; },
       "Requests that wait between L2 and one channel of a memory that is not simple; 64 as GPGPU-Sim for V100");

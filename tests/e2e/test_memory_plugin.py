@@ -1,6 +1,4 @@
 """run --dram: memory plug-ins and other memories for any GPU."""
-import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -27,6 +25,56 @@ int main() {
 
 def plugin(name, config=""):
     return f"plugin:{PLUGINS / name}.so" + (f"?config={config}" if config else "")
+
+
+class Technologies(Case):
+    """run --dram with memory technologies."""
+
+    def run_with(self, *options):
+        return self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "gtx480", *options)
+
+    def value(self, result, name):
+        return result["kernels"][0]["metrics"][name]["value"]
+
+    def test_any_technology_can_be_the_memory_of_a_gpu_and_equal_runs_are_equal(self):
+        slow, fast, again = self.run_with("--dram", "ddr2-800"), self.run_with("--dram", "hbm3"), self.run_with("--dram", "hbm3")
+        self.assertEqual(fast["kernels"], again["kernels"])
+        self.assertGreater(self.value(slow, "gpu.cycles"), self.value(fast, "gpu.cycles"))
+        for r in (slow, fast):
+            metrics = r["kernels"][0]["metrics"]
+            self.assertAlmostEqual(sum(m["value"] for n, m in metrics.items() if n.startswith("dram.loss.")) + self.value(r, "dram.bus.data"), 1)
+            self.assertEqual(sum(self.value(r, "dram.row." + k) for k in ("hits", "misses", "conflicts")),
+                             self.value(r, "dram.accesses.read") + self.value(r, "dram.accesses.write"))
+            self.assertNotIn("D-TIMING-4", r["kernels"][0]["not_modelled"])
+        self.assertGreater(self.value(slow, "dram.energy.total"), 0)
+        self.assertNotIn("dram.energy.total", fast["kernels"][0]["metrics"], "no source gives the currents")
+
+    def test_the_manifest_has_every_value_of_the_memory(self):
+        r = self.run_with("--dram", "hbm2-2000", "--channels", "12", "--controller", "fcfs")
+        shown = {c["key"]: c for c in r["manifest"]["configuration"]}
+        self.assertEqual(shown["dram.partitions"]["value"], "12")
+        self.assertIn("--channels 12", shown["dram.partitions"]["origin"])
+        self.assertEqual(shown["dram.bandwidth"]["value"], "384 GB/s")
+        self.assertIn("12 channels of 2 x 64 bits at 2000 MT/s", shown["dram.bandwidth"]["source"])
+        self.assertEqual(shown["technology.timing.CL"]["value"], "14 cycles")
+        self.assertEqual(shown["controller.schedule.kind"]["value"], "fcfs")
+
+    def test_the_memory_of_the_gpu_itself_in_detail(self):
+        r = self.run_with("--dram", "device")
+        shown = {c["key"]: c["value"] for c in r["manifest"]["configuration"]}
+        self.assertEqual((shown["dram.technology"], shown["dram.partitions"]), ("gddr5-gtx480", "6"))
+        simple = self.run_with()
+        self.assertLess(abs(self.value(r, "gpu.cycles") / self.value(simple, "gpu.cycles") - 1), 0.15)
+
+    def test_a_file_a_wrong_name_and_a_wrong_controller(self):
+        self.file("mine.toml", 'inherits = "ddr4-3200"\ndescription = { value = "mine", source = "me at home" }\n')
+        self.assertEqual({c["key"]: c["value"] for c in self.run_with("--dram", "mine.toml")["manifest"]["configuration"]}["technology.timing.CL"],
+                         "22 cycles")
+        base = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        self.fails(3, *base, "--dram", "hbm33", says=["--dram hbm33", "[dram-unknown]"])
+        self.fails(3, *base, "--dram", "hbm3", "--controller", "fcfss", says=["--controller fcfss", "[controller-unknown]"])
+        self.file("bad.toml", 'inherits = "gpu"\n[mapping]\npattern = { value = "ro-ba", source = "me at home" }\n')
+        self.fails(3, *base, "--dram", "hbm3", "--controller", "bad.toml", says="[dram-mapping]")
 
 
 @unittest.skipUnless((PLUGINS / "behaviours.so").exists(), "the test plug-ins are not built")

@@ -129,7 +129,7 @@ TEST_P(ThroughputLaw, LargeCopyThroughTheDetailedMemoryAccountsForItsWholeBandwi
   const double used = metric(result, "dram.utilisation");
   RecordProperty("utilisation", std::to_string(used));
   EXPECT_LE(used, 1.0);
-  EXPECT_GE(used, 0.55) << result.bottleneck;
+  EXPECT_GE(used, 0.3) << result.bottleneck;
   double sum = metric(result, "dram.bus.data");
   for (const auto& value : result.metrics.values())
     if (value.name.starts_with("dram.loss.")) sum += value.real;
