@@ -30,12 +30,6 @@ struct LossMeter::Window {
     cut_from = a;
     cut_until = b;
   }
-  // A span in the middle: charged, not cut out; the clocks are given back to be subtracted.
-  Cycle take_within(Cycle a, Cycle b, Loss reason) {
-    const Cycle clocks = length(std::max(a, from), std::min(b, until));
-    charge(clocks, reason);
-    return clocks;
-  }
 };
 
 LossMeter::LossMeter(const device::Technology& technology)
@@ -82,14 +76,19 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
   if (shape_.ranks > 1) window.take_until(rank_end(bank, write), Loss::rank);
   window.take_until(group_end(bank, write), Loss::bank_group);
   if (window.from == at) return;
-  // The row: until it is open, and as long as the request had not come, others waited for their rows. Parts of it are the
-  // activation limits, and clocks in which the row could have been opened and was not.
-  const Cycle row = std::max(b.activated + (write ? t_.trcd_write : t_.trcd_read), arrived);
-  const Cycle limited = window.take_within(std::max(b.bank_ready, arrived), std::min(b.group_ready, b.activated), Loss::activation);
-  const Cycle passed = window.take_within(std::max({b.bank_ready, b.group_ready, arrived}), b.activated, Loss::command);
+  // The row: until it is open, and as long as the request had not come, others waited for their rows. Of these clocks the
+  // row would have been open sooner by those that its activation waited for tRRD and tFAW, and by those in which the
+  // controller could have activated it and did something else.
   const Cycle from = window.from;
-  window.from = std::clamp(row, from, at);
-  window.charge(window.length(from, window.from) - limited - passed, Loss::row_miss);
+  window.from = std::clamp(std::max(b.activated + (write ? t_.trcd_write : t_.trcd_read), arrived), from, at);
+  const Cycle row = window.length(from, window.from);
+  const Cycle wanted = std::max(b.bank_ready, arrived), allowed = std::max(wanted, b.group_ready);
+  const auto between = [&](Cycle begin, Cycle end) { return begin < end ? end - begin : 0; };
+  const Cycle limited = std::min(row, between(wanted, std::min(allowed, b.activated)));
+  const Cycle passed = std::min(row - limited, between(allowed, b.activated));
+  window.charge(limited, Loss::activation);
+  window.charge(passed, Loss::command);
+  window.charge(row - limited - passed, Loss::row_miss);
   window.take_until(at, Loss::command);
 }
 

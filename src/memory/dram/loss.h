@@ -5,8 +5,10 @@
 // column command, are the clocks in which the command could have been sent and was not; each is charged to what held the
 // request back then. Where several things did, the first of this list counts: idle (the channel had nothing to do),
 // refresh, power-down, turnaround between reads and writes, switch of ranks, distance of column commands (tCCD: bank
-// groups), activation limits (tRRD, tFAW) while the bank was ready, row miss (precharge, activation, tRAS, tWR, tRC...);
-// clocks in which nothing held it back are "command": the command bus or the scheduler served something else.
+// groups), row. Of the clocks lost to the row, as many as its activation was late because of tRRD or tFAW while the bank
+// itself was ready are "activation", as many as it was late for no rule are "command", the rest (precharge, activation,
+// tRAS, tWR, tRC...) are "row_miss". Clocks in which nothing held the request back are "command" too: the command bus or
+// the scheduler served something else.
 #pragma once
 
 #include <array>
