@@ -35,7 +35,7 @@ std::optional<Violation> replay(const Technology& t, const std::vector<CommandRe
 // A walk over commands that the banks' states allow, each at its first cycle.
 class Walk {
  public:
-  Walk(const Technology& t, unsigned seed) : t_(t), state_(t), open_(state_.shape().all_banks()), random_(seed) {}
+  Walk(const Technology& t, unsigned seed) : state_(t), open_(state_.shape().all_banks()), random_(seed) {}
 
   struct Step {
     Command command;
@@ -62,7 +62,6 @@ class Walk {
   std::vector<CommandRecord> commands;
 
  private:
-  const Technology& t_;
   TimingState state_;
   std::vector<bool> open_;
   std::mt19937 random_;

@@ -160,8 +160,8 @@ TEST(TraceReader, reads_compressed_traces_of_several_members) {
        {gzip(text), zstd(text), gzip(half) + gzip(half), zstd(half) + zstd(half)}) {
     const auto trace = reader(packed);
     EXPECT_FALSE(trace->compression().empty());
-    std::uint64_t count = 0, bytes = 0;
-    for (Access access; trace->next(access); bytes += access.address) ++count;
+    std::uint64_t count = 0;
+    for (Access access; trace->next(access);) ++count;
     EXPECT_EQ(count, 100000u);
   }
 }
