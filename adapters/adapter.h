@@ -4,7 +4,7 @@
 // event, so simtlab runs every clock in which accesses are under way, as their own drivers do.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>

@@ -12,22 +12,24 @@ using namespace simtlab::adapter;
 class Dramsim3 final : public Simulator {
  public:
   explicit Dramsim3(Options& options)
-      : memory_(options.readable_file(), options.take("output", "/tmp"), [this](std::uint64_t a) { answer(reads_.take(a)); },
-                [this](std::uint64_t a) { answer(writes_.take(a)); }) {
-    info.clock_period_ps = memory_.GetTCK() * 1000;
-    info.access_bytes = static_cast<std::uint32_t>(memory_.GetBusBits() / 8 * memory_.GetBurstLength());
+      : memory_(dramsim3::GetMemorySystem(options.readable_file(), options.take("output", "/tmp"),
+                                          [this](std::uint64_t a) { answer(reads_.take(a)); },
+                                          [this](std::uint64_t a) { answer(writes_.take(a)); })) {
+    info.clock_period_ps = memory_->GetTCK() * 1000;
+    info.access_bytes = static_cast<std::uint32_t>(memory_->GetBusBits() / 8 * memory_->GetBurstLength());
     info.peak_bytes_per_second = options.take_number("peak", 0) * 1e9;
   }
-  bool accepts(std::uint64_t address, bool write) override { return memory_.WillAcceptTransaction(address, write); }
+  bool accepts(std::uint64_t address, bool write) override { return memory_->WillAcceptTransaction(address, write); }
   void add(std::uint64_t address, bool write, std::uint32_t, std::uint64_t id) override {
     (write ? writes_ : reads_).add(address, id);
-    memory_.AddTransaction(address, write);
+    memory_->AddTransaction(address, write);
   }
-  void tick() override { memory_.ClockTick(); }
+  void tick() override { memory_->ClockTick(); }
 
  private:
   ByAddress reads_, writes_;
-  dramsim3::MemorySystem memory_;
+  // dramsim3.h declares the class without its members: only the library may make one.
+  std::unique_ptr<dramsim3::MemorySystem> memory_;
 };
 
 std::unique_ptr<Simulator> make(Options& options) {
