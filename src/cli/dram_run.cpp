@@ -170,6 +170,7 @@ class Session {
   void once(const traffic::Router& router, const std::string& name, result::Result& result) {
     // The traffic first: what is wrong with it is said before a file is made.
     const std::unique_ptr<traffic::Source> source = make_();
+    if (const auto* trace = dynamic_cast<const traffic::TraceReader*>(source.get())) note_format(*trace);
     std::optional<Recorder> recorder;
     if (memory_.system != nullptr) {
       recorder.emplace(o_, memory_.system->technology());
@@ -186,6 +187,13 @@ class Session {
     if (!recorder) return;
     memory_.system->record(nullptr);
     recorder->close(m.end);
+  }
+
+  void note_format(const traffic::TraceReader& trace) {
+    std::string name(trace.format().name);
+    if (!trace.compression().empty()) name += fmt::format(", {}", trace.compression());
+    memory_.configuration.push_back(
+        {"traffic.format", name, o_.format.empty() ? "detected" : "command line (--format)", ""});
   }
 
   void sweep(const traffic::Router& router, const std::string& name, result::Result& result) {

@@ -64,7 +64,9 @@ class Writer {
 
   void one(const KernelResult& k) {
     const Metrics& m = k.metrics;
-    title(fmt::format("{}: {} requests", shortened(k.name, 200),
+    const std::string format = configured("traffic.format");
+    title(fmt::format("{}{}: {} requests", shortened(k.name, 200),
+                      format.empty() ? "" : fmt::format(" ({})", format),
                       format_exact(static_cast<std::uint64_t>(m.get("dram.requests").value_or(0)))));
     const double cycles = m.get("dram.cycles").value_or(0), time = m.get("dram.time").value_or(0);
     std::string text = fmt::format("  {}: {} clocks", painted(format_time(time), Paint::accent, style_),
