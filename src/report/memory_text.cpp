@@ -101,7 +101,7 @@ class Writer {
   }
 
   void losses(const Metrics& m) {
-    const auto data = m.get("dram.data");
+    const auto data = m.get("dram.bus.data");
     if (!data) return;
     heading("Where the time of the data bus went");
     share("data", *data);
@@ -124,11 +124,14 @@ class Writer {
         text += fmt::format(" {:>8.0f}", m.get(fmt::format("dram.{}.latency.{}", kind, part)).value_or(0));
       line(text);
     }
-    if (const auto queue = m.get("dram.latency.queue"))
-      line(fmt::format(
-          "    of a mean read: {:.1f} in the queue, {:.1f} for the row, {:.1f} for the bus, {:.1f} transfer",
-          *queue, m.get("dram.latency.row").value_or(0), m.get("dram.latency.bus").value_or(0),
-          m.get("dram.latency.transfer").value_or(0)));
+    if (m.get("dram.latency.queue")) {
+      const double clock = m.get("dram.time").value_or(0) / std::max(m.get("dram.cycles").value_or(0), 1.0);
+      const auto clocks = [&](const char* part) {
+        return m.get(fmt::format("dram.latency.{}", part)).value_or(0) / clock;
+      };
+      line(fmt::format("    of a mean read: {:.1f} in the queue, {:.1f} for the row, {:.1f} for the bus, {:.1f} transfer",
+                       clocks("queue"), clocks("row"), clocks("bus"), clocks("transfer")));
+    }
     if (const double wait = m.get("dram.wait.mean").value_or(0); wait > 0)
       line(fmt::format(
           "    requests entered {:.1f} clocks late on average: the memory is slower than its load", wait));
@@ -144,8 +147,8 @@ class Writer {
     if (all > 0)
       line(fmt::format("  Rows: {} hits, {} misses, {} conflicts", format_share(*hits / all),
                        format_share(misses / all), format_share(conflicts / all)));
-    const double forwarded = m.get("dram.forwarded").value_or(0);
-    const double merged = m.get("dram.merged.reads").value_or(0) + m.get("dram.merged.writes").value_or(0);
+    const double forwarded = m.get("dram.accesses.forwarded").value_or(0);
+    const double merged = m.get("dram.accesses.merged").value_or(0);
     if (forwarded + merged > 0)
       line(fmt::format("  Answered by the queues: {} reads forwarded from writes, {} requests merged",
                        format_count(forwarded), format_count(merged)));
@@ -155,7 +158,7 @@ class Writer {
     const auto total = m.get("dram.energy.total");
     if (!total) return;
     std::string text =
-        fmt::format("  Energy: {:.4g} uJ, {:.4g} mW", *total * 1e-3, m.get("dram.power").value_or(0));
+        fmt::format("  Energy: {:.4g} uJ, {:.4g} W", *total * 1e-3, m.get("dram.power").value_or(0));
     std::string parts;
     for (const Metrics::Value& v : m.values())
       if (v.name.starts_with("dram.energy.") && v.name != "dram.energy.total" && *total > 0)

@@ -61,16 +61,20 @@ void set_energy(result::Metrics& m, const Report& r, const DramSystem& system) {
 
 }  // namespace
 
-void set_channels(result::Metrics& m, const LaunchStatistics& s) {
-  if (auto* plugin = dynamic_cast<memory::dram::PluginChannels*>(s.channels)) {
+void set_memory(result::Metrics& m, memory::dram::Channels& channels, memory::Cycle clocks) {
+  if (auto* plugin = dynamic_cast<memory::dram::PluginChannels*>(&channels)) {
     for (const memory::dram::NamedStatistic& value : plugin->statistics())
       m.set("dram.plugin." + value.name + (value.unit == "1" ? "" : "." + value.unit), value.value);
-  } else if (auto* system = dynamic_cast<DramSystem*>(s.channels)) {
-    const Report report = system->report(s.channel_clocks);
+  } else if (auto* system = dynamic_cast<DramSystem*>(&channels)) {
+    const Report report = system->report(clocks);
     set_requests(m, report, system->clock_period() / 1000);
     set_bus(m, report);
     set_energy(m, report, *system);
   }
+}
+
+void set_channels(result::Metrics& m, const LaunchStatistics& s) {
+  if (s.channels != nullptr) set_memory(m, *s.channels, s.channel_clocks);
 }
 
 }  // namespace simtlab::timing

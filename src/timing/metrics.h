@@ -28,6 +28,8 @@ result::Metrics to_metrics(const LaunchStatistics& statistics);
 
 // The metrics of a memory that is modelled in detail; none for the simple one.
 void set_channels(result::Metrics& metrics, const LaunchStatistics& statistics);
+// The same of a memory by itself that ran so many of its clocks.
+void set_memory(result::Metrics& metrics, memory::dram::Channels& channels, memory::Cycle clocks);
 
 // One sentence: what bounds the kernel, with its evidence, and what to try.
 std::string bottleneck_of(const result::Metrics& metrics, const LaunchStatistics& statistics);

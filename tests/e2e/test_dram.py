@@ -19,7 +19,7 @@ class Dram(Case):
         return {k: v["value"] for k, v in result["total"].items()}, result
 
     def losses(self, m):
-        return m["dram.data"] + sum(v for k, v in m.items() if k.startswith("dram.loss."))
+        return m["dram.bus.data"] + sum(v for k, v in m.items() if k.startswith("dram.loss."))
 
 
 class Traces(Dram):
@@ -225,7 +225,8 @@ class Outputs(Dram):
         model = f"plugin:{PLUGIN}?config=fixed"
         m, _ = self.measured("--generate", "random", "--dram", model, "--requests", 1000, "--channels", 2)
         self.assertEqual(m["dram.requests"], 1000)
-        self.assertNotIn("dram.data", m)
+        self.assertNotIn("dram.bus.data", m)
+        self.assertNotIn("dram.commands.read", m)
         self.assertTrue(any(k.startswith("dram.plugin.") for k in m))
         self.fails(2, "dram", "--generate", "random", "--dram", model, "--set", "timing.CL=3 cycles", says="[option-conflict]")
         self.fails(4, "dram", "--generate", "random", "--dram", model, "--check", says="[plugin-commands]")
