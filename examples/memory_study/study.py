@@ -94,6 +94,10 @@ class Result:
     def __getitem__(self, metric):
         return self.total[metric]
 
+    def row_hits(self):
+        hits, others = self["dram.row.hits"], self["dram.row.misses"] + self["dram.row.conflicts"]
+        return hits / max(1, hits + others)
+
     def units(self, key):
         return int(self.configuration[key])
 
@@ -244,7 +248,7 @@ class Tables:
             "speed-up": self.speed_up(),
             "ipc": self.by_kernel(lambda r: f"{r['gpu.ipc']:.1f}"),
             "utilisation": self.by_kernel(lambda r: percent(r["dram.utilisation"])),
-            "row-hits": self.by_kernel(lambda r: percent(r["dram.row.hit_rate"])),
+            "row-hits": self.by_kernel(lambda r: percent(r.row_hits())),
             "losses": self.losses(),
             "losses-gddr5": self.losses_of(BASELINE),
             "stalls": self.stalls(),
@@ -270,7 +274,7 @@ def jobs_of(quick):
     kernels = [k for k in KERNELS if not quick or k.name in QUICK_KERNELS]
     memories = [m for m in MEMORIES if not quick or m.label in QUICK_MEMORIES]
     jobs = [Job(k, m, k.quick if quick else k.size) for k in kernels for m in memories]
-    for channels, slices in SPREADS[:1] if quick else SPREADS:
+    for channels, slices in [] if os.environ.get("NOSPREAD") else SPREADS[:1] if quick else SPREADS:
         memory = Memory(f"HBM x{channels}", "hbm-1000", channels, "")
         jobs += [Job(k, memory, k.quick if quick else k.size, (f"l2.slices={slices}", f"l2.slice_hash={h}"))
                  for k in kernels if k.name in SPREAD_KERNELS for h in ("bits", "even")]
