@@ -17,6 +17,7 @@ inline constexpr std::array<std::string_view, 27> op_class_names = {
 enum class WritePolicy : std::uint8_t { write_through, write_back, write_evict };
 enum class Replacement : std::uint8_t { lru, fifo, random };
 enum class Scheduler : std::uint8_t { lrr, gto };
+enum class SliceHash : std::uint8_t { even, bits };
 
 struct CacheParams {
   std::uint64_t bytes = 0;           // one cache (L2: the whole GPU)
@@ -68,6 +69,7 @@ struct Device {
   CacheParams constant;              // latency on a hit; a miss goes to L2
   CacheParams l2;
   std::uint32_t l2_slices = 0;
+  SliceHash l2_slice_hash = SliceHash::even;   // also spreads lines over memory partitions
 
   struct Interconnect {
     double sm_bytes_per_cycle = 32;  // SM <- network, per SM (read return)

@@ -27,6 +27,8 @@ constexpr std::array<std::pair<std::string_view, Replacement>, 3> replacements =
     {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random}}};
 constexpr std::array<std::pair<std::string_view, Scheduler>, 2> schedulers = {
     {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}}};
+constexpr std::array<std::pair<std::string_view, SliceHash>, 2> slice_hashes = {
+    {{"even", SliceHash::even}, {"bits", SliceHash::bits}}};
 constexpr std::array<std::pair<std::string_view, Refresh>, 3> refreshes = {
     {{"all_bank", Refresh::all_bank}, {"per_bank", Refresh::per_bank}, {"none", Refresh::none}}};
 constexpr std::array<std::pair<std::string_view, QueueStyle>, 3> queue_styles = {
@@ -54,6 +56,9 @@ constexpr Names<Replacement> names_of(const Replacement*) {
 }
 constexpr Names<Scheduler> names_of(const Scheduler*) {
   return schedulers;
+}
+constexpr Names<SliceHash> names_of(const SliceHash*) {
+  return slice_hashes;
 }
 constexpr Names<Refresh> names_of(const Refresh*) {
   return refreshes;

@@ -152,6 +152,11 @@ void add_memory(std::vector<Parameter>& rows) {
       "l2.slices", none, 1, 4096, [](Device& d) { return &d.l2_slices; },
       "Slices that the L2 cache consists of");
   add(
+      "l2.slice_hash", none, 0, 0, [](Device& d) { return &d.l2_slice_hash; },
+      "How addresses are spread over L2 slices and memory partitions: in turns (even), or by as many exclusive ors of address bits as the next "
+      "power of two needs, modulo their number (bits), which is uneven for other numbers");
+  rows.back().default_value = "even";
+  add(
       "interconnect.sm_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096,
       [](Device& d) { return &d.interconnect.sm_bytes_per_cycle; },
       "What one SM can receive from the network");

@@ -24,7 +24,7 @@ constexpr std::size_t classic_input_queue = 8;
 
 MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
                            std::unique_ptr<memory::Dram> dram)
-    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions), dram_(std::move(dram)) {
+    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash), dram_(std::move(dram)) {
   write_back_ = device.l2.write_policy == device::WritePolicy::write_back;
   write_allocate_ = device.l2.write_allocate;
   dram_access_sectors_ = std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4);

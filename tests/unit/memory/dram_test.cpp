@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "memory/address_map.h"
 #include "memory/calendar.h"
@@ -10,6 +13,8 @@
 
 namespace simtlab::memory {
 namespace {
+
+using device::SliceHash;
 
 DramSimpleConfig config() { return {.partitions = 2, .latency = 100, .bytes_per_cycle = 16, .row_miss_penalty = 0.5}; }
 
@@ -114,8 +119,10 @@ TEST(AddressMap, ASequentialStreamLoadsAllUnitsEvenly) {
 }
 
 TEST(AddressMap, PlacesAreUniqueAndReversible) {
-  for (const auto& [slices, partitions] : {std::pair{12u, 6u}, {80u, 40u}, {6u, 18u}, {10u, 4u}}) {
-    AddressMap map(slices, partitions);
+  for (const auto& [slices, partitions, hash] :
+       {std::tuple{12u, 6u, SliceHash::even}, {80u, 40u, SliceHash::even}, {6u, 18u, SliceHash::even}, {10u, 4u, SliceHash::even},
+        {12u, 6u, SliceHash::bits}, {6u, 18u, SliceHash::bits}, {16u, 8u, SliceHash::bits}, {1u, 1u, SliceHash::bits}}) {
+    AddressMap map(slices, partitions, hash);
     std::set<std::pair<std::uint32_t, std::uint64_t>> in_slice, in_partition;
     for (std::uint64_t line = 0; line < 20000; ++line) {
       const auto place = map.place(line);
@@ -123,6 +130,29 @@ TEST(AddressMap, PlacesAreUniqueAndReversible) {
       EXPECT_TRUE(in_partition.insert({place.partition, place.partition_line}).second);
       ASSERT_EQ(map.global_line(place.slice, place.slice_line), line);
     }
+  }
+}
+
+// Busiest over average. The hash of bits knows 16 values for 12 slices: four of them get two.
+TEST(AddressMap, AHashOfBitsIsEvenForPowersOfTwoOnly) {
+  const auto imbalance = [](std::uint32_t slices, std::uint32_t partitions, std::uint64_t stride) {
+    AddressMap map(slices, partitions, SliceHash::bits);
+    std::vector<unsigned> of_slice(slices), of_partition(partitions);
+    const unsigned lines = 1 << 16;
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      const auto place = map.place(line * stride);
+      ++of_slice[place.slice];
+      ++of_partition[place.partition];
+    }
+    const auto ratio = [&](const std::vector<unsigned>& of) {
+      return static_cast<double>(*std::max_element(of.begin(), of.end())) * static_cast<double>(of.size()) / lines;
+    };
+    return std::pair{ratio(of_slice), ratio(of_partition)};
+  };
+  for (const std::uint64_t stride : {1, 2, 32, 512}) {
+    EXPECT_EQ(imbalance(12, 6, stride), (std::pair{1.5, 18.0 / 16})) << stride;
+    EXPECT_EQ(imbalance(12, 18, stride), (std::pair{1.125, 1.125})) << stride;
+    EXPECT_EQ(imbalance(16, 8, stride), (std::pair{1.0, 1.0})) << stride;
   }
 }
 
