@@ -45,7 +45,7 @@ KERNELS = [
     Kernel("pointer_chase", 1 << 20, 1 << 16, "60 lone threads, each load needs the one before"),
 ]
 STREAMS = ("saxpy", "gather")     # bound by bandwidth, whatever the memory
-QUICK_KERNELS = ("saxpy", "transpose_tiled", "scatter")
+QUICK_KERNELS = ("saxpy", "scatter", "pointer_chase")
 
 
 class Memory(NamedTuple):
@@ -70,6 +70,11 @@ BASELINE = "GDDR5"
 QUICK_MEMORIES = ("GDDR5", "PCM", "HBM x6", "HBM x18")
 
 LOSSES = ("row_miss", "bank_group", "activation", "turnaround", "rank", "refresh", "power_down", "command", "idle")
+# What refresh costs where latency counts.
+REFRESH_KERNELS = ("histogram", "reduction", "pointer_chase")
+REFRESH_MEMORIES = ("DDR3", "DDR4", "GDDR5", "GDDR6", "HBM x12")
+NO_REFRESH = "without refresh"     # appended to the label of the memory
+
 # For the imbalance: channels, L2 slices.
 SPREADS = [(6, 12), (12, 12), (18, 12), (8, 8)]
 SPREAD_KERNELS = ("saxpy", "gather")
@@ -107,15 +112,29 @@ class Result:
         return self[f"gpu.stall.classic.{name}"] / (parts * self["gpu.cycles"])
 
 
+# The memory of a job: a name, or a file that states what differs.
+def technology_of(memory, folder):
+    if not memory.label.endswith(NO_REFRESH):
+        return memory.technology
+    file = folder / f"{memory.technology}-without-refresh.toml"
+    file.write_text(f'inherits = "{memory.technology}"\n'
+                    'commands.refresh = { value = "none", estimated = "to see what refresh costs" }\n')
+    return str(file)
+
+
 def run_job(job, simtlab, folder):
-    name = "-".join([job.kernel.name, str(job.size), job.memory.technology, str(job.memory.channels), *job.settings])
+    technology = technology_of(job.memory, folder)
+    name = "-".join([job.kernel.name, str(job.size), pathlib.Path(technology).stem, str(job.memory.channels), *job.settings])
     out = folder / (name.replace("=", "_") + ".json")
     if not out.exists():
-        command = [simtlab, "run", "--gpu", GPU, "--dram", job.memory.technology, "--channels", str(job.memory.channels)]
+        command = [simtlab, "run", "--gpu", GPU, "--dram", technology, "--channels", str(job.memory.channels)]
         for setting in job.settings:
             command += ["--set", setting]
         command += [f"--json={out}", "-q", str(HERE.parent / f"{job.kernel.name}.cu"), "--", str(job.size)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        except OSError as error:
+            raise SystemExit(f"study.py: {simtlab}: {error.strerror}: say where it is (--simtlab or $SIMTLAB)")
         if done.returncode != 0:
             out.unlink(missing_ok=True)
             raise SystemExit(f"study.py: {' '.join(command)}\nended with status {done.returncode}:\n{done.stdout}")
@@ -127,7 +146,11 @@ def run_all(jobs, arguments, folder):
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         pending = {pool.submit(run_job, job, arguments.simtlab, folder): job for job in jobs}
         for number, future in enumerate(concurrent.futures.as_completed(pending), 1):
-            results[pending[future]] = future.result()
+            try:
+                results[pending[future]] = future.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
             if sys.stderr.isatty():
                 print(f"\r{number} of {len(jobs)}", end="", file=sys.stderr, flush=True)
     return results
@@ -142,7 +165,12 @@ def check(results, say):
         stalls = sum(value for key, value in r.total.items() if key.startswith("stall."))
         say(abs(stalls - 1) < 1e-6, f"{name}: stall reasons add up to {stalls}")
         say(r["dram.utilisation"] <= 1, f"{name}: more than the peak bandwidth")
-        say(abs(r["dram.bus.data"] - r["dram.utilisation"]) < 0.02,
+        # What is written into a queued write or read from one moves, but not on the bus; what is queued when the kernel ends
+        # has the bus for itself.
+        accesses = r["dram.accesses.read"] + r["dram.accesses.write"]
+        queued = r.units("controller.queues.write") * r.units("dram.partitions") * r["program.kernels"]
+        apart = queued + r["dram.accesses.merged"] + r["dram.accesses.forwarded"]
+        say(apart > 0.01 * accesses or abs(r["dram.bus.data"] - r["dram.utilisation"]) < 0.02,
             f"{name}: {r['dram.bus.data']:.3f} of the bus is data, but {r['dram.utilisation']:.3f} of the peak is moved")
     for job, r in results.items():
         if job.settings or job.kernel.name not in STREAMS:
@@ -228,6 +256,14 @@ class Tables:
         rows = [[m, *(percent(self.mean(m, x)) for x in shown)] for m in self.labels]
         return table(["memory", *(x.removeprefix("stall.") for x in shown)], rows)
 
+    def refresh(self):
+        rows = []
+        for k in self.kernels:
+            if k.name in REFRESH_KERNELS:
+                pairs = [(self.of[k.name, m], self.of.get((k.name, f"{m} {NO_REFRESH}"))) for m in REFRESH_MEMORIES if m in self.labels]
+                rows.append([k.name, *(f"{r['gpu.cycles'] / q['gpu.cycles']:.2f}" if q else "" for r, q in pairs)])
+        return table(["kernel", *(m for m in REFRESH_MEMORIES if m in self.labels)], rows)
+
     def imbalance(self):
         rows = []
         for channels, slices in SPREADS:
@@ -255,6 +291,7 @@ class Tables:
         }
         for name in ("dram_full", "icnt_to_sm", "shared_memory"):
             out[name.replace("_", "-")] = self.by_kernel(lambda r, name=name: percent(r.classic(name)))
+        out["refresh"] = self.refresh()
         out["imbalance"] = self.imbalance()
         return out
 
@@ -274,6 +311,8 @@ def jobs_of(quick):
     kernels = [k for k in KERNELS if not quick or k.name in QUICK_KERNELS]
     memories = [m for m in MEMORIES if not quick or m.label in QUICK_MEMORIES]
     jobs = [Job(k, m, k.quick if quick else k.size) for k in kernels for m in memories]
+    jobs += [Job(k, m._replace(label=f"{m.label} {NO_REFRESH}"), k.quick if quick else k.size)
+             for k in kernels if k.name in REFRESH_KERNELS for m in memories if m.label in REFRESH_MEMORIES]
     for channels, slices in SPREADS[:1] if quick else SPREADS:
         memory = Memory(f"HBM x{channels}", "hbm-1000", channels, "")
         jobs += [Job(k, memory, k.quick if quick else k.size, (f"l2.slices={slices}", f"l2.slice_hash={h}"))

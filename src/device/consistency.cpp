@@ -96,7 +96,8 @@ class Checker {
             "there and back takes longer than all of l2.latency", "it is part of l2.latency");
     require(d_.dram.bandwidth_measured <= d_.dram.bandwidth, {"dram.bandwidth_measured", "dram.bandwidth"},
             "is above the peak", "must not exceed dram.bandwidth");
-    require(d_.l2_slices % d_.dram.partitions == 0, {"l2.slices", "dram.partitions"},
+    // Another memory has channels of its own (apply_main_memory), any number of them.
+    require(d_.dram.model != "simple" || d_.l2_slices % d_.dram.partitions == 0, {"l2.slices", "dram.partitions"},
             fmt::format("{} slices cannot be divided among {} partitions", d_.l2_slices, d_.dram.partitions),
             "must be a multiple of dram.partitions");
     require(d_.dram.row_bytes % d_.dram.access_bytes == 0, {"dram.row_bytes", "dram.access_bytes"},
