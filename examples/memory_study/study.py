@@ -116,10 +116,15 @@ class Result:
 def technology_of(memory, folder):
     if not memory.label.endswith(NO_REFRESH):
         return memory.technology
-    file = folder / f"{memory.technology}-without-refresh.toml"
-    file.write_text(f'inherits = "{memory.technology}"\n'
-                    'commands.refresh = { value = "none", estimated = "to see what refresh costs" }\n')
-    return str(file)
+    return str(folder / f"{memory.technology}-without-refresh.toml")
+
+
+def write_technologies(memories, folder):
+    for memory in memories:
+        if memory.label.endswith(NO_REFRESH):
+            pathlib.Path(technology_of(memory, folder)).write_text(
+                f'inherits = "{memory.technology}"\n'
+                'commands.refresh = { value = "none", estimated = "to see what refresh costs" }\n')
 
 
 def run_job(job, simtlab, folder):
@@ -143,6 +148,7 @@ def run_job(job, simtlab, folder):
 
 def run_all(jobs, arguments, folder):
     results = {}
+    write_technologies({job.memory for job in jobs}, folder)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         pending = {pool.submit(run_job, job, arguments.simtlab, folder): job for job in jobs}
         for number, future in enumerate(concurrent.futures.as_completed(pending), 1):
@@ -183,7 +189,8 @@ def check(results, say):
 
 
 def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    numbers = [all(row[i].replace(".", "").isdigit() for row in rows) for i in range(len(head))]
+    lines = ["| " + " | ".join(head) + " |", "|" + "".join("---:|" if number else "---|" for number in numbers)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
@@ -216,7 +223,7 @@ class Tables:
             rate = c["technology.clock.data_rate"]
             width = int(c["technology.organisation.channel_width"].split()[0])
             latency = float(c["dram.latency"].split()[0]) / (float(c["sm.clock"].split()[0]))
-            rows.append([m.label, f"`{m.technology}`", f"{m.channels} x {width}", rate, c["dram.bandwidth"].split()[0],
+            rows.append([m.label, f"`{m.technology}`", f"{m.channels} x {width}", rate, f"{float(c['dram.bandwidth'].split()[0]):.1f}",
                          f"{latency:.0f}", c["dram.access_bytes"].split()[0], m.made_of])
         return table(["memory", "technology", "channels x bits", "rate", "peak GB/s", "idle latency ns", "access B",
                       "one partition is"], rows)

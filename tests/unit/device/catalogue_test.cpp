@@ -94,6 +94,19 @@ TEST(Catalogue, SIMTLAB_DATA_replaces_the_data_files_and_must_name_some) {
   EXPECT_EQ(data_directory(), usual);
 }
 
+// The device's own partitions divide its slices; another memory brings channels of its own, any number of them.
+TEST(Catalogue, slices_need_not_be_divisible_among_the_channels_of_another_memory) {
+  const auto with = [](std::vector<Setting> settings) {
+    for (Setting& setting : settings) setting.origin = {"command line", "--set", "", false};
+    return load_device("gtx480", settings).device;
+  };
+  const Device eight = with({{"dram.model", "hbm-1000", {}}, {"dram.channels", "8", {}}, {"l2.slices", "8", {}}});
+  EXPECT_EQ(eight.l2_slices, 8U);
+  EXPECT_EQ(eight.dram.partitions, 8U);
+  EXPECT_EQ(with({{"dram.model", "hbm-1000", {}}, {"dram.channels", "18", {}}}).l2_slices, 12U);
+  EXPECT_THROW(with({{"l2.slices", "8", {}}}), Error);
+}
+
 TEST(Catalogue, suggests_the_nearest_device) {
   try {
     load_device("h10");
