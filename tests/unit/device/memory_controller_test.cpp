@@ -67,10 +67,10 @@ TEST(MemoryControllers, match_the_peers_they_are_named_after) {
   const MemoryController dramsim = load_memory_controller("dramsim3").controller;
   EXPECT_EQ(dramsim.queues.style, QueueStyle::per_bank);
   EXPECT_EQ(dramsim.queues.bank, 8U);
-  // Only a full queue begins a drain, only an empty one ends it.
-  EXPECT_GT(dramsim.queues.high * 32, 31);
-  EXPECT_LT(dramsim.queues.high, 1);
-  EXPECT_LT(dramsim.queues.low * 32, 1);
+  // A full queue begins a drain, or more than 8 writes while the queues of the banks are empty.
+  EXPECT_EQ(dramsim.queues.high * 32, 32);
+  EXPECT_EQ(dramsim.queues.low * 32, 8);
+  EXPECT_EQ(dramsim.latency.read, 1U);   // and a clock for the move to the queue of the bank
   EXPECT_EQ(dramsim.schedule.kind, SchedulerKind::round_robin);
   EXPECT_EQ(dramsim.schedule.row_hit_cap, 4U);
   EXPECT_FALSE(dramsim.upkeep.precharge_all);
