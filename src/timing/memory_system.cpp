@@ -46,6 +46,7 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   }
   slice_words_ = (slices_.size() + 63) / 64;
   wants_dram_.assign(map_.partitions() * slice_words_, 0);
+  turn_.assign(map_.partitions(), 0);
   pool_.reserve(4096);
   free_.reserve(4096);
 }
@@ -256,12 +257,26 @@ void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
   retry(now, slice);
 }
 
-// Slices that the partition had no room for, in the order of their numbers.
+// Slices that the partition had no room for, in turn: the one that was first last time is last now.
 void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
-  for (std::size_t word = 0; word < slice_words_; ++word) {
-    for (std::uint64_t bits = std::exchange(wants_dram_[partition * slice_words_ + word], 0); bits != 0; bits &= bits - 1)
-      retry(now, slices_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);
-  }
+  std::uint64_t* const wants = &wants_dram_[partition * slice_words_];
+  const std::size_t first = turn_[partition];
+  bool turned = false;
+  // Who is refused again is noted again: in a part that is over, so that nobody is asked twice.
+  const auto ask = [&](std::size_t word, std::uint64_t mask) {
+    const std::uint64_t asked = wants[word] & mask;
+    wants[word] &= ~asked;
+    for (std::uint64_t bits = asked; bits != 0; bits &= bits - 1) {
+      const std::size_t slice = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+      if (!std::exchange(turned, true)) turn_[partition] = static_cast<std::uint32_t>((slice + 1) % slices_.size());
+      retry(now, slices_[slice]);
+    }
+  };
+  const std::uint64_t from_first = ~std::uint64_t{0} << (first % 64);
+  ask(first / 64, from_first);
+  for (std::size_t word = first / 64 + 1; word < slice_words_; ++word) ask(word, ~std::uint64_t{0});
+  for (std::size_t word = 0; word < first / 64; ++word) ask(word, ~std::uint64_t{0});
+  ask(first / 64, ~from_first);
 }
 
 void MemorySystem::retry(Cycle now, Slice& slice) {
@@ -296,6 +311,7 @@ void MemorySystem::restart() {
     slice.full_since = never;
   }
   std::fill(wants_dram_.begin(), wants_dram_.end(), 0);
+  std::fill(turn_.begin(), turn_.end(), 0);
   events_.restart();
   dram_->restart();
   pool_.clear();

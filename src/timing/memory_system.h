@@ -89,6 +89,7 @@ class MemorySystem {
   std::vector<Slice> slices_;
   std::vector<std::uint64_t> wants_dram_;   // partitions x words of 64 slices: who waits for room there
   std::size_t slice_words_ = 1;
+  std::vector<std::uint32_t> turn_;         // of each partition: the slice that is asked first when there is room
   memory::Calendar<Event> events_;
   std::vector<Pending> pool_;
   std::vector<Index> free_;
