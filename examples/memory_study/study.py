@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
 
 
 KERNELS = [
-    Kernel("saxpy", 1 << 20, 1 << 17, "streams: two read, one written"),
+    Kernel("saxpy", 1 << 20, 1 << 18, "streams: two read, one written"),
     Kernel("reduction", 1 << 22, 1 << 19, "stream, read only"),
     Kernel("scan", 1 << 20, 1 << 16, "prefix sum in two passes"),
     Kernel("stencil3d", 96, 48, "seven-point stencil, neighbours come from caches"),
@@ -170,12 +170,12 @@ def check(results, say):
         say(abs(bus - 1) < 1e-6, f"{name}: shares of the bus add up to {bus}")
         stalls = sum(value for key, value in r.total.items() if key.startswith("stall."))
         say(abs(stalls - 1) < 1e-6, f"{name}: stall reasons add up to {stalls}")
-        say(r["dram.utilisation"] <= 1, f"{name}: more than the peak bandwidth")
         # What is written into a queued write or read from one moves, but not on the bus; what is queued when the kernel ends
         # has the bus for itself.
         accesses = r["dram.accesses.read"] + r["dram.accesses.write"]
         queued = r.units("controller.queues.write") * r.units("dram.partitions") * r["program.kernels"]
         apart = queued + r["dram.accesses.merged"] + r["dram.accesses.forwarded"]
+        say(r["dram.utilisation"] <= 1 + apart / max(1, accesses), f"{name}: more than the peak bandwidth")
         say(apart > 0.01 * accesses or abs(r["dram.bus.data"] - r["dram.utilisation"]) < 0.02,
             f"{name}: {r['dram.bus.data']:.3f} of the bus is data, but {r['dram.utilisation']:.3f} of the peak is moved")
     for job, r in results.items():
