@@ -57,7 +57,7 @@ struct MemoryController {
 
   struct Upkeep {
     bool precharge_all = true;               // before a refresh: one command for all banks of the rank; false: bank by bank
-    bool staggered = true;                   // ranks are refreshed one after another over tREFI, not together
+    bool staggered = false;                  // ranks are refreshed one after another over tREFI, not together
     bool blocks_channel = false;             // a refresh that waits holds back the whole channel, not its rank or bank alone
     std::uint32_t power_down_after = 0;      // clocks without work; 0: never
     std::uint32_t self_refresh_after = 0;    // clocks without work; 0: never

@@ -2,6 +2,7 @@
 // loaded. Times are in clocks of `tck`, as the sources state them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -37,13 +38,21 @@ struct Technology {
   struct Timing {  // clocks
     std::uint32_t burst = 0, cl = 0, cwl = 0;
     std::uint32_t trcd_read = 0, trcd_write = 0, trp = 0, tras = 0, trc = 0;
-    std::uint32_t tccd_s = 0, tccd_l = 0, trrd_s = 0, trrd_l = 0, tfaw = 0;  // tfaw 0: no such limit
-    std::uint32_t twtr_s = 0, twtr_l = 0, twr = 0, trtp = 0, trtrs = 0;
+    std::uint32_t tccd_s = 0, tccd_l = 0, tccd_l_write = 0, trrd_s = 0, trrd_l = 0, tfaw = 0;  // tfaw 0: no such limit
+    std::uint32_t twtr_s = 0, twtr_l = 0, twr = 0, trtp = 0, trtrs = 0, trtw = 0;
     std::uint32_t trfc = 0, trfc_pb = 0, trefi = 0;  // trfc_pb 0: no refresh of single banks
     std::uint32_t txp = 0, tcke = 0, txs = 0;
+
+    // Between writes to one bank group.
+    std::uint32_t write_distance() const { return std::max(tccd_l, tccd_l_write); }
+    // From a read to a write of the same rank: the data bus turns round. May be below 1.
+    std::int64_t read_to_write() const {
+      return std::max(std::int64_t{cl} + burst + trtrs - cwl, std::int64_t{trtw});
+    }
   } timing;
 
   bool dual_issue = false;  // a row and a column command in one clock
+  std::uint32_t act_clocks = 1, column_clocks = 1;  // that these commands hold the command bus
   Refresh refresh = Refresh::all_bank;
 
   // Of one device. Absent: no source says, so its energy is unknown, not zero.

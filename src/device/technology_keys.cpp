@@ -60,6 +60,8 @@ void add_timing(Rows& rows) {
   row("tRC", 1, &Timing::trc, "Between two activations of one bank");
   row("tCCD_S", 1, &Timing::tccd_s, "Between two column commands to different bank groups");
   row("tCCD_L", 1, &Timing::tccd_l, "Between two column commands to one bank group");
+  row("tCCD_L_W", 0, &Timing::tccd_l_write, "Between two writes to one bank group, where longer than tCCD_L");
+  rows.back().default_value = "0 cycles";
   row("tRRD_S", 1, &Timing::trrd_s, "Between two activations in different bank groups");
   row("tRRD_L", 1, &Timing::trrd_l, "Between two activations in one bank group");
   row("tFAW", 0, &Timing::tfaw, "Window with at most four activations of a rank; 0: no such limit");
@@ -68,6 +70,8 @@ void add_timing(Rows& rows) {
   row("tWR", 1, &Timing::twr, "From the last data of a write to the precharge of its bank");
   row("tRTP", 1, &Timing::trtp, "From a read to the precharge of its bank");
   row("tRTRS", 0, &Timing::trtrs, "Gap on the data bus between two ranks");
+  row("tRTW", 0, &Timing::trtw, "From a read to a write of a rank, where longer than CL + burst + tRTRS - CWL");
+  rows.back().default_value = "0 cycles";
   row("tRFC", 0, &Timing::trfc, "Duration of a refresh of all banks");
   row("tRFC_pb", 0, &Timing::trfc_pb, "Duration of a refresh of one bank; 0: there is none");
   row("tREFI", 0, &Timing::trefi,
@@ -118,6 +122,14 @@ Rows make_keys() {
   add(
       rows, "commands.dual_issue", Unit::none, 0, 0, [](Technology& t) { return &t.dual_issue; },
       "Whether a row and a column command may be sent in one clock");
+  add(
+      rows, "commands.act_clocks", Unit::cycles, 1, 16, [](Technology& t) { return &t.act_clocks; },
+      "Command bus occupied by an activation");
+  rows.back().default_value = "1 cycles";
+  add(
+      rows, "commands.column_clocks", Unit::cycles, 1, 16, [](Technology& t) { return &t.column_clocks; },
+      "Command bus occupied by a read or write");
+  rows.back().default_value = "1 cycles";
   add(
       rows, "commands.refresh", Unit::none, 0, 0, [](Technology& t) { return &t.refresh; },
       "How the cells are refreshed");

@@ -39,6 +39,8 @@ Channel::Channel(std::uint32_t number, const device::Technology& technology, con
       t_(technology.timing),
       mapping_(mapping),
       dual_issue_(technology.dual_issue),
+      act_clocks_(technology.act_clocks),
+      column_clocks_(technology.column_clocks),
       per_bank_(controller.queues.style == device::QueueStyle::per_bank),
       capacity_{controller.queues.read, controller.queues.write},
       timing_(technology),

@@ -119,7 +119,7 @@ class Channel {
   // commands (channel_issue.cpp)
   void issue_column(BankIndex bank, Cycle now);
   void issue_row(BankIndex bank, Cycle now);
-  void after_command(Cycle now, bool column);   // takes the bus
+  void after_command(Cycle now, bool column, std::uint32_t clocks);   // takes the bus for so long
   void issue_upkeep(const Upkeep::Next& next, Cycle now);
   void activate(BankIndex bank, Slot slot, Cycle now);
   void row_to_activate(BankIndex bank);
@@ -136,6 +136,7 @@ class Channel {
   const device::Technology::Timing t_;
   const AddressMapping& mapping_;
   const bool dual_issue_;
+  const std::uint32_t act_clocks_, column_clocks_;   // that commands hold the bus
   const bool per_bank_;                    // queues of banks
   std::uint32_t capacity_[2];              // reads, writes; unified: of both together in [0]
   std::uint32_t high_ = 0, low_ = 0;       // of the write queue

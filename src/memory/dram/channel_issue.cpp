@@ -25,9 +25,9 @@ void Channel::write_record(Command command, BankIndex bank, Cycle now, std::uint
 }
 
 // Picks that would have gone in this cycle are made anew, for the bus is taken.
-void Channel::after_command(Cycle now, bool column) {
-  if (column || !dual_issue_) column_bus_ = now + 1;
-  if (!column || !dual_issue_) row_bus_ = now + 1;
+void Channel::after_command(Cycle now, bool column, std::uint32_t clocks) {
+  if (column || !dual_issue_) column_bus_ = now + clocks;
+  if (!column || !dual_issue_) row_bus_ = now + clocks;
   if (column_pick_.at < column_bus_) column_dirty_ = true;
   if (act_pick_.at < row_bus_) act_dirty_ = true;
   if (close_pick_.at < row_bus_) close_dirty_ = true;
@@ -61,7 +61,7 @@ void Channel::issue_column(BankIndex bank, Cycle now) {
     upkeep_.closed(bank, now);
     q.open = false;
   }
-  after_command(now, true);
+  after_command(now, true, column_clocks_);
   column_dirty_ = true;     // limits of column commands have changed
   choose(bank);
   if (close_pick_.bank == bank) close_dirty_ = true;   // its precharge may have become later
@@ -91,7 +91,7 @@ void Channel::issue_row(BankIndex bank, Cycle now) {
     send(Command::pre, bank, now, 0, 0);
     close_bank(bank, now);
   }
-  after_command(now, false);
+  after_command(now, false, q.open ? act_clocks_ : 1);
   if (!steady_ || slot == no_slot) choose(bank);
   else if (q.open) row_to_column(bank, slot);
   else row_to_activate(bank);
@@ -166,7 +166,7 @@ void Channel::issue_upkeep(const Upkeep::Next& next, Cycle now) {
   if (command == Command::pdx || command == Command::srx)
     for (BankIndex b = first; b < first + shape.rank_banks(); ++b)
       loss_.woken(b, now + (command == Command::pdx ? t_.txp : t_.txs));
-  after_command(now, false);
+  after_command(now, false, 1);
   column_dirty_ = act_dirty_ = close_dirty_ = upkeep_dirty_ = true;
   choose_rank(rank);
   if (!changes || !controller_.upkeep.blocks_channel || upkeep_.busy()) return;

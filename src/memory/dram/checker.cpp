@@ -139,6 +139,14 @@ bool CommandChecker::check_command_bus(const CommandRecord& r) {
   if (before && before->at == r.at)
     return refuse("command bus", r,
                   fmt::format("comes in the same clock as {} of {}", text_of(*before), place_of(*before)));
+  const std::uint32_t held = !before                             ? 0
+                             : is_column(before->command)        ? technology_.column_clocks
+                             : before->command == Command::act   ? technology_.act_clocks
+                                                                 : 1;
+  if (before && r.at < before->at + held)
+    return refuse("command bus", r,
+                  fmt::format("comes {} clocks after {} of {}, which takes {}", r.at - before->at,
+                              text_of(*before), place_of(*before), held));
   bus = last_ = r;
   return true;
 }

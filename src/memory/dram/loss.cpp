@@ -98,7 +98,9 @@ Cycle LossMeter::turnaround_end(BankIndex bank, bool write) const {
   for (std::uint32_t r = first; r < first + shape_.ranks; ++r) {
     const Cycle last = ranks_[r].at[!write];
     if (last == 0) continue;
-    if (write)
+    if (write && r == rank)
+      end = std::max<Cycle>(end, last - 1 + std::max<std::int64_t>(t_.read_to_write(), 0));
+    else if (write)
       end = std::max(end, last - 1 + t_.cl + t_.burst + t_.trtrs - std::min<Cycle>(t_.cwl, t_.cl + t_.burst + t_.trtrs));
     else if (r == rank)
       end = std::max(end, last - 1 + t_.cwl + t_.burst + t_.twtr_s);
@@ -121,7 +123,7 @@ Cycle LossMeter::rank_end(BankIndex bank, bool write) const {
 Cycle LossMeter::group_end(BankIndex bank, bool write) const {
   const Cycle own = groups_[bank / shape_.banks].at[write], any = ranks_[bank / shape_.rank_banks()].at[write];
   Cycle end = 0;
-  if (own != 0) end = own - 1 + t_.tccd_l;
+  if (own != 0) end = own - 1 + (write ? t_.write_distance() : t_.tccd_l);
   if (any != 0) end = std::max(end, any - 1 + t_.tccd_s);
   return end;
 }

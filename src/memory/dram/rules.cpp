@@ -35,13 +35,14 @@ std::vector<Rule> rules_of(const device::Technology& technology) {
       // The banks of a group.
       {"tCCD_L", read, read, Scope::group, n(t.tccd_l)},
       {"tCCD_L", write, write, Scope::group, n(t.tccd_l)},
+      {"tCCD_L_W", write, write, Scope::group, n(t.tccd_l_write)},
       {"tWTR_L", write, read, Scope::group, write_end + t.twtr_l},
       {"tRRD_L", act, act, Scope::group, n(t.trrd_l)},
       // The banks of a rank.
       {"tCCD_S", read, read, Scope::rank, n(t.tccd_s)},
       {"tCCD_S", write, write, Scope::rank, n(t.tccd_s)},
       {"tWTR_S", write, read, Scope::rank, write_end + t.twtr_s},
-      {"tRTW", read, write, Scope::rank, read_to_write},
+      {"tRTW", read, write, Scope::rank, std::max(read_to_write, n(t.trtw))},
       {"tRRD_S", act, act, Scope::rank, n(t.trrd_s)},
       // Commands to a whole rank.
       {"tRAS", act, prea, Scope::rank, n(t.tras)},

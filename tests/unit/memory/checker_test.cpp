@@ -216,6 +216,18 @@ const std::vector<Case>& cases() {
        opened_then(wr),
        {0, rd, 0, 1},
        written(&Timing::twtr_s)},
+      {"writes_of_a_group",
+       "tCCD_L_W",
+       [](Timing& t) { t.tccd_l_write = t.tccd_l + more; },
+       opened_then(wr),
+       {0, wr, 0, 0, 1},
+       after(&Timing::tccd_l_write)},
+      {"read_to_write_of_its_own",
+       "tRTW",
+       [](Timing& t) { t.trtw = more; },
+       opened_then(rd),
+       {0, wr, 0, 1},
+       after(&Timing::trtw)},
       {"read_to_write",
        "tRTW",
        trtrs,
@@ -443,6 +455,24 @@ TEST(CommandChecker, TheCommandBusCarriesOneCommandOrOneOfEachKind) {
             "command bus");
   t.dual_issue = false;
   EXPECT_EQ(check(t, row_and_column)->rule, "command bus");
+}
+
+TEST(CommandChecker, CommandsOfTwoClocksHoldTheCommandBus) {
+  Technology t = widened("hbm2-2000");
+  t.dual_issue = true;
+  t.act_clocks = 2;
+  const auto after_act = [&](Cycle at) { return check(t, {{0, act}, {at, act, 0, 0, 0, 1}}); };
+  EXPECT_THAT(after_act(1)->message, HasSubstr("command bus: ACT at 1 of bank 1.0.0.0 comes 1 clocks after ACT at 0 of "
+                                               "bank 0.0.0.0, which takes 2"));
+  EXPECT_FALSE(after_act(2));
+  t.act_clocks = 1;
+  EXPECT_FALSE(after_act(1));
+  t.column_clocks = 2;
+  const std::vector<Step> columns = {{0, act}, {1, act, 0, 0, 0, 1}, {1000, rd}, {1001, rd, 0, 0, 0, 1}};
+  EXPECT_EQ(check(t, columns)->rule, "command bus");
+  EXPECT_FALSE(check(t, {{0, act}, {1000, rd}, {1001, act, 1}})) << "the bus of rows";
+  t.dual_issue = false;
+  EXPECT_EQ(check(t, {{0, act}, {1000, rd}, {1001, act, 1}})->rule, "command bus");
 }
 
 TEST(CommandChecker, TimeGoesForwardsAndPlacesExist) {

@@ -2,106 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "memory/dram/system.h"
+#include "dram_drive.h"
 
 namespace simtlab::memory::dram {
 namespace {
 
 using device::MemoryController;
 using device::Technology;
-
-std::vector<Technology> technologies() {
-  std::vector<Technology> all;
-  for (const std::string& name : device::list_technologies()) all.push_back(device::load_technology(name).technology);
-  return all;
-}
-
-struct Outcome {
-  Cycle end = 0;                         // after the last completion
-  std::vector<Cycle> latency;            // by request; 0: never done
-  std::vector<unsigned> times_done;
-};
-
-// Offers one request a clock, or one every `interval`, and waits for all.
-Outcome drive(DramSystem& memory, const std::vector<Access>& accesses, Cycle interval = 1) {
-  Outcome run;
-  run.latency.resize(accesses.size());
-  run.times_done.resize(accesses.size());
-  std::vector<Cycle> sent(accesses.size());
-  std::vector<Completion> done;
-  std::size_t finished = 0;
-  Cycle now = 0;
-  const auto take = [&] {
-    for (const Completion& c : done) {
-      run.latency[c.tag] = c.at - sent[c.tag];
-      ++run.times_done[c.tag];
-      run.end = std::max(run.end, c.at + 1);
-    }
-    finished += done.size();
-    done.clear();
-  };
-  for (const Access& access : accesses) {
-    while (!memory.accepts(0, access)) {
-      now = std::max(now, memory.next_event() + 1);
-      memory.advance(now, done);
-      take();
-    }
-    sent[access.tag] = now;
-    memory.add(0, access, now);
-    now += interval;
-    memory.advance(now, done);
-    take();
-  }
-  while (finished < accesses.size() && memory.next_event() != never) {
-    now = memory.next_event() + 1;
-    memory.advance(now, done);
-    take();
-  }
-  return run;
-}
-
-std::vector<Access> random_accesses(const DramSystem& memory, std::size_t count, unsigned write_share, std::uint64_t lines, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::vector<Access> made(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    made[i].address = random() % lines * memory.access_bytes() % memory.channel_bytes();
-    made[i].write = random() % 100 < write_share;
-    made[i].source = static_cast<std::uint32_t>(random() % 5);
-    made[i].tag = i;
-  }
-  return made;
-}
-
-TEST(DramChannel, UnloadedReadOfAClosedBankTakesActivationLatencyAndBurst) {
-  for (const Technology& t : technologies()) {
-    DramSystem memory(t, MemoryController{}, 1);
-    const Outcome run = drive(memory, {Access{}});
-    EXPECT_EQ(run.latency[0], t.timing.trcd_read + t.timing.cl + t.timing.burst) << t.name;
-  }
-}
-
-TEST(DramChannel, RowConflictsCostOneRowCycleEachPlusRefresh) {
-  for (const Technology& t : technologies()) {
-    DramSystem memory(t, MemoryController{}, 1);
-    std::vector<Access> accesses(2000);
-    for (std::size_t i = 0; i < accesses.size(); ++i) {
-      Place place;
-      place.row = static_cast<std::uint32_t>(i % 64);
-      accesses[i] = {memory.mapping().encode_local(place), false, 0, i};
-    }
-    const Outcome run = drive(memory, accesses);
-    // A read holds its row at least until tRCD + tRTP + tRP.
-    const double row_cycle = std::max<double>(t.timing.trc, t.timing.trcd_read + t.timing.trtp + t.timing.trp);
-    const double each = static_cast<double>(run.end) / static_cast<double>(accesses.size());
-    double busy = 0;
-    if (t.refresh == device::Refresh::all_bank) busy = (t.timing.trfc + row_cycle) / t.timing.trefi;
-    if (t.refresh == device::Refresh::per_bank) busy = (t.timing.trfc_pb + row_cycle) / t.timing.trefi;
-    EXPECT_GE(each, row_cycle * 0.999) << t.name;
-    EXPECT_LE(each, row_cycle / (1 - busy) * 1.01 + 1) << t.name;
-  }
-}
 
 TEST(DramChannel, EveryRequestIsDoneOnceAndEveryClockOfTheBusIsAccountedFor) {
   using device::PagePolicyKind;
