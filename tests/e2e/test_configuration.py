@@ -29,6 +29,8 @@ class Configuration(Case):
             shown = json.loads(self.ok("config", "show", "--dram", name, "--json").stdout)
             self.assertEqual((shown["dram"], shown["schema"]), (name, 1))
             for v in shown["values"]:
+                if v["layer"] == "default":  # rules that most memories do not have
+                    continue
                 self.assertEqual(v["layer"], "technology", (name, v))
                 self.assertTrue(v["source"], (name, v))
         gpu = self.value("dram.technology", "--gpu", "gtx480")

@@ -121,16 +121,22 @@ TEST_P(DramLaws, AccessesOfAnOpenRowKeepTheDistanceOfABankGroup) {
   }
 }
 
+// A refresh of all banks stops a stream. One of a bank stops the default controller where the stream has come to it, which uses
+// one bank of each group at a time; behind the longer queues of the other the banks around it go on.
 TEST_P(DramLaws, StreamsReachNineTenthsOfThePeakLessRefresh) {
-  for (const bool write : {false, true}) {
-    DramSystem memory(technology_, usual(), 1);
-    const Outcome run = drive(memory, stream(memory, 30000, write));
-    const Report report = memory.report(run.end);
-    const double reached = static_cast<double>(report.bus.data) / static_cast<double>(report.bus.total());
-    const double bound = technology_.timing.burst / stream_distance(technology_, write);
-    const double refresh = technology_.refresh == Refresh::per_bank ? 0 : refresh_share(technology_);
-    EXPECT_LE(reached, bound) << (write ? "writes" : "reads");
-    EXPECT_GE(reached, 0.9 * (bound - refresh)) << (write ? "writes" : "reads");
+  for (const char* controller : {"default", "gpu"}) {
+    double refresh = refresh_share(technology_);
+    if (technology_.refresh == Refresh::per_bank)
+      refresh *= std::string(controller) == "gpu" ? 0 : technology_.organisation.bank_groups;
+    for (const bool write : {false, true}) {
+      DramSystem memory(technology_, device::load_memory_controller(controller).controller, 1);
+      const Outcome run = drive(memory, stream(memory, 30000, write));
+      const Report report = memory.report(run.end);
+      const double reached = static_cast<double>(report.bus.data) / static_cast<double>(report.bus.total());
+      const double bound = technology_.timing.burst / stream_distance(technology_, write);
+      EXPECT_LE(reached, bound) << controller << (write ? ", writes" : ", reads");
+      EXPECT_GE(reached, 0.9 * (bound - refresh)) << controller << (write ? ", writes" : ", reads");
+    }
   }
 }
 
