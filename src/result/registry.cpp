@@ -251,7 +251,7 @@ constexpr MetricDeclaration rows[] = {
      "gpu.time"},
     {"dram.utilisation", "1",
      "Bytes moved over what the DRAM could move in the same time at its theoretical peak.", "kernel",
-     "dram.bandwidth / peak bandwidth of the device",
+     "dram.bandwidth / peak bandwidth of the device; with a memory in detail dram.bus.data",
      "ncu: dram__throughput.avg.pct_of_peak_sustained_elapsed; nvprof: dram_utilization; gpgpu-sim: bw_util",
      weighted, "gpu.time"},
     {"dram.row_misses", "1", "DRAM accesses that went to another row than the one before in their partition.",

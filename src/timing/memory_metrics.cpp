@@ -74,7 +74,10 @@ void set_memory(result::Metrics& m, memory::dram::Channels& channels, memory::Cy
 }
 
 void set_channels(result::Metrics& m, const LaunchStatistics& s) {
-  if (s.channels != nullptr) set_memory(m, *s.channels, s.channel_clocks);
+  if (s.channels == nullptr) return;
+  set_memory(m, *s.channels, s.channel_clocks);
+  // What the bus carried: bytes count when a channel takes them, and the last writes may be queued when a kernel ends.
+  if (const auto data = m.get("dram.bus.data")) m.set("dram.utilisation", *data);
 }
 
 }  // namespace simtlab::timing
