@@ -99,7 +99,7 @@ Cycle LossMeter::turnaround_end(BankIndex bank, bool write) const {
     const Cycle last = ranks_[r].at[!write];
     if (last == 0) continue;
     if (write && r == rank)
-      end = std::max<Cycle>(end, last - 1 + std::max<std::int64_t>(t_.read_to_write(), 0));
+      end = std::max<Cycle>(end, last - 1 + static_cast<Cycle>(std::max<std::int64_t>(t_.read_to_write(), 0)));
     else if (write)
       end = std::max(end, last - 1 + t_.cl + t_.burst + t_.trtrs - std::min<Cycle>(t_.cwl, t_.cl + t_.burst + t_.trtrs));
     else if (r == rank)

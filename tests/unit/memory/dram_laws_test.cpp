@@ -173,7 +173,7 @@ TEST_P(DramLaws, TwoRanksShareTheDataBus) {
     std::vector<Access> accesses(count);
     for (std::size_t i = 0; i < count; ++i) {
       Place place;
-      place.rank = static_cast<std::uint32_t>(i % 2);
+      place.rank = static_cast<std::uint8_t>(i % 2);
       place.column = static_cast<std::uint32_t>(i / 2);
       accesses[i] = access_of(memory, place, i, write);
     }

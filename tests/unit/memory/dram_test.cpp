@@ -149,7 +149,7 @@ TEST(AddressMap, AHashOfBitsIsEvenForPowersOfTwoOnly) {
     };
     return std::pair{ratio(of_slice), ratio(of_partition)};
   };
-  for (const std::uint64_t stride : {1, 2, 32, 512}) {
+  for (const std::uint64_t stride : {1u, 2u, 32u, 512u}) {
     EXPECT_EQ(imbalance(12, 6, stride), (std::pair{1.5, 18.0 / 16})) << stride;
     EXPECT_EQ(imbalance(12, 18, stride), (std::pair{1.125, 1.125})) << stride;
     EXPECT_EQ(imbalance(16, 8, stride), (std::pair{1.0, 1.0})) << stride;
