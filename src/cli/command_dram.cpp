@@ -96,7 +96,7 @@ void add_traffic_options(CLI::App& sub, DramOptions& o) {
       ->type_name("NAME")
       ->group(group);
   sub.add_option("--requests", o.requests, "Requests to make (default 100000), or to take of the trace")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53))
       ->type_name("N")
       ->group(group);
   sub.add_option("--line", o.line, "Bytes of a request, a power of two (default 64)")
@@ -118,7 +118,7 @@ void add_traffic_options(CLI::App& sub, DramOptions& o) {
   sub.add_option("--seed", o.run.seed, "Seed of made traffic (default 0)")->type_name("N")->group(group);
   sub.add_option("--per-clock", o.per_clock,
                  "Most requests a clock (default: 1 of a trace, what the memory carries of made traffic)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53))
       ->type_name("N")
       ->group(group);
   sub.add_option("--core-clock", o.core_clock,
@@ -126,7 +126,7 @@ void add_traffic_options(CLI::App& sub, DramOptions& o) {
       ->type_name("FREQUENCY")
       ->group(group);
   sub.add_option("--core-window", o.core_window, "Instructions in its window (default 128)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53))
       ->type_name("N")
       ->group(group);
   sub.add_flag("--wrap", o.wrap, "Addresses beyond the memory count modulo its size")->group(group);
