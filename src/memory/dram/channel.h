@@ -55,7 +55,6 @@ class Channel {
   RankActivity rank_activity(std::uint32_t rank, Cycle end) const;
   BusTime bus_time(std::uint32_t pseudo, Cycle end) const { return loss_.report(pseudo, end, pending_[pseudo] != 0); }
   const Shape& shape() const { return timing_.shape(); }
-  std::uint32_t held() const { return alive_; }
   void record(CommandSink* sink) { sink_ = sink; }
 
  private:

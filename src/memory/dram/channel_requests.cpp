@@ -1,8 +1,6 @@
 // The requests of a channel: how they come in, are answered from the queues, move to queues of banks, and leave.
 #include <algorithm>
-#include <cmath>
 
-#include "base/error.h"
 #include "memory/dram/channel.h"
 
 namespace simtlab::memory::dram {

@@ -33,7 +33,7 @@ struct LossMeter::Window {
 };
 
 LossMeter::LossMeter(const device::Technology& technology)
-    : t_(technology.timing), shape_(technology), banks_(shape_.all_banks()), buses_(shape_.pseudo), groups_(shape_.all_groups()),
+    : t_(technology.timing), distances_(t_), shape_(technology), banks_(shape_.all_banks()), buses_(shape_.pseudo), groups_(shape_.all_groups()),
       ranks_(shape_.all_ranks()) {}
 
 void LossMeter::restart() {
@@ -95,20 +95,12 @@ void LossMeter::charge_gap(BankIndex bank, bool write, Cycle at, Cycle gap, Cycl
 Cycle LossMeter::turnaround_end(BankIndex bank, bool write) const {
   const std::uint32_t rank = bank / shape_.rank_banks(), first = rank / shape_.ranks * shape_.ranks;
   Cycle end = 0;
-  for (std::uint32_t r = first; r < first + shape_.ranks; ++r) {
-    const Cycle last = ranks_[r].at[!write];
-    if (last == 0) continue;
-    if (write && r == rank)
-      end = std::max<Cycle>(end, last - 1 + static_cast<Cycle>(std::max<std::int64_t>(t_.read_to_write(), 0)));
-    else if (write)
-      end = std::max(end, last - 1 + t_.cl + t_.burst + t_.trtrs - std::min<Cycle>(t_.cwl, t_.cl + t_.burst + t_.trtrs));
-    else if (r == rank)
-      end = std::max(end, last - 1 + t_.cwl + t_.burst + t_.twtr_s);
-    else
-      end = std::max(end, last - 1 + t_.cwl + t_.burst + t_.trtrs - std::min<Cycle>(t_.cl, t_.cwl + t_.burst + t_.trtrs));
-  }
-  const Cycle own = groups_[bank / shape_.banks].at[1];
-  if (!write && own != 0) end = std::max(end, own - 1 + t_.cwl + t_.burst + t_.twtr_l);
+  const auto after = [&](Cycle last, std::uint32_t distance) {
+    if (last != 0) end = std::max(end, last - 1 + distance);
+  };
+  for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
+    after(ranks_[r].at[!write], (r == rank ? distances_.own_rank : distances_.other_rank)[!write][write]);
+  after(groups_[bank / shape_.banks].at[!write], distances_.own_group[!write][write]);
   return end;
 }
 
@@ -116,15 +108,15 @@ Cycle LossMeter::rank_end(BankIndex bank, bool write) const {
   const std::uint32_t rank = bank / shape_.rank_banks(), first = rank / shape_.ranks * shape_.ranks;
   Cycle end = 0;
   for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
-    if (r != rank && ranks_[r].at[write] != 0) end = std::max(end, ranks_[r].at[write] - 1 + t_.burst + (write ? 0 : t_.trtrs));
+    if (r != rank && ranks_[r].at[write] != 0) end = std::max(end, ranks_[r].at[write] - 1 + distances_.other_rank[write][write]);
   return end;
 }
 
 Cycle LossMeter::group_end(BankIndex bank, bool write) const {
   const Cycle own = groups_[bank / shape_.banks].at[write], any = ranks_[bank / shape_.rank_banks()].at[write];
   Cycle end = 0;
-  if (own != 0) end = own - 1 + (write ? t_.write_distance() : t_.tccd_l);
-  if (any != 0) end = std::max(end, any - 1 + t_.tccd_s);
+  if (own != 0) end = own - 1 + distances_.own_group[write][write];
+  if (any != 0) end = std::max(end, any - 1 + distances_.own_rank[write][write]);
   return end;
 }
 

@@ -78,6 +78,7 @@ class LossMeter {
   Cycle group_end(BankIndex bank, bool write) const;
 
   device::Technology::Timing t_;
+  ColumnDistances distances_;
   Shape shape_;
   std::vector<Bank> banks_;
   std::vector<Bus> buses_;

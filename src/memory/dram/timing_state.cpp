@@ -11,27 +11,31 @@ std::uint32_t bus_distance(std::uint32_t first_latency, std::uint32_t burst, std
 
 }  // namespace
 
+ColumnDistances::ColumnDistances(const device::Technology::Timing& t) {
+  const std::uint32_t ccd = std::max(t.tccd_s, t.burst);
+  const std::uint32_t after_write = t.cwl + t.burst;
+  own_rank[0][0] = own_rank[1][1] = ccd;
+  own_rank[0][1] = static_cast<std::uint32_t>(std::max<std::int64_t>(t.read_to_write(), 1));
+  own_rank[1][0] = after_write + t.twtr_s;
+  own_group[0][0] = std::max(t.tccd_l, ccd);
+  own_group[1][1] = std::max(t.write_distance(), ccd);
+  own_group[0][1] = own_rank[0][1];
+  own_group[1][0] = after_write + t.twtr_l;
+  other_rank[0][0] = t.burst + t.trtrs;
+  other_rank[1][1] = t.burst;   // the controller drives the bus for both
+  other_rank[0][1] = bus_distance(t.cl, t.burst, t.trtrs, t.cwl);
+  other_rank[1][0] = bus_distance(t.cwl, t.burst, t.trtrs, t.cl);
+}
+
 TimingState::TimingState(const device::Technology& technology)
-    : t_(technology.timing), shape_(technology), ranks_(shape_.all_ranks()) {
+    : t_(technology.timing), shape_(technology), distances_(t_), ranks_(shape_.all_ranks()) {
   for (Limits* limits : {&act_, &pre_, &column_[0], &column_[1]}) limits->resize(shape_.all_banks());
   for (Limits* limits : {&group_act_, &group_column_[0], &group_column_[1]}) limits->resize(shape_.all_groups());
   for (BankIndex bank = 0; bank < shape_.all_banks(); ++bank) {
     group_.push_back(static_cast<std::uint16_t>(bank / shape_.banks));
     rank_.push_back(static_cast<std::uint16_t>(bank / shape_.rank_banks()));
   }
-  const std::uint32_t ccd = std::max(t_.tccd_s, t_.burst);
   const std::uint32_t after_write = t_.cwl + t_.burst;
-  own_rank_[0][0] = own_rank_[1][1] = ccd;
-  own_rank_[0][1] = static_cast<std::uint32_t>(std::max<std::int64_t>(t_.read_to_write(), 1));
-  own_rank_[1][0] = after_write + t_.twtr_s;
-  own_group_[0][0] = std::max(t_.tccd_l, ccd);
-  own_group_[1][1] = std::max(t_.write_distance(), ccd);
-  own_group_[0][1] = own_rank_[0][1];
-  own_group_[1][0] = after_write + t_.twtr_l;
-  other_rank_[0][0] = t_.burst + t_.trtrs;
-  other_rank_[1][1] = t_.burst;   // the controller drives the bus for both
-  other_rank_[0][1] = bus_distance(t_.cl, t_.burst, t_.trtrs, t_.cwl);
-  other_rank_[1][0] = bus_distance(t_.cwl, t_.burst, t_.trtrs, t_.cl);
   to_precharge_[0] = t_.trtp;
   to_precharge_[1] = after_write + t_.twr;
   to_quiet_[0] = t_.cl + t_.burst;

@@ -29,6 +29,13 @@ struct Shape {
   std::uint32_t all_banks() const { return all_ranks() * rank_banks(); }
 };
 
+// Clocks between two column commands, by [preceding write][following write]: in one bank group, in one rank, in two ranks of
+// a pseudo-channel. At least 1.
+struct ColumnDistances {
+  std::uint32_t own_group[2][2], own_rank[2][2], other_rank[2][2];
+  explicit ColumnDistances(const device::Technology::Timing& timing);
+};
+
 // By value: std::max, which returns references, keeps compilers from conditional moves.
 inline Cycle later(Cycle a, Cycle b) { return a > b ? a : b; }
 
@@ -77,8 +84,7 @@ class TimingState {
 
   device::Technology::Timing t_;
   Shape shape_;
-  // Distances from a column command, by [preceding write][following write].
-  std::uint32_t own_rank_[2][2], other_rank_[2][2], own_group_[2][2];
+  ColumnDistances distances_;
   std::uint32_t to_precharge_[2], to_quiet_[2];   // by [write]
   // Limits by kind and bank or group, each in an array of its own: the channel looks at one kind of many banks.
   Limits act_, pre_, column_[2];                  // of the bank; column: by [write]
@@ -107,14 +113,14 @@ inline void TimingState::column_issued(BankIndex bank, bool write, Cycle at, boo
   const std::uint32_t group = group_[bank], rank = rank_[bank];
   raise(ranks_[rank].quiet, at + to_quiet_[write]);
   for (unsigned next = 0; next < 2; ++next) {
-    raise(group_column_[next], rank * shape_.groups, shape_.groups, at + own_rank_[write][next]);
-    raise(group_column_[next][group], at + own_group_[write][next]);
+    raise(group_column_[next], rank * shape_.groups, shape_.groups, at + distances_.own_rank[write][next]);
+    raise(group_column_[next][group], at + distances_.own_group[write][next]);
   }
   if (shape_.ranks == 1) return;
   const std::uint32_t first = rank / shape_.ranks * shape_.ranks;
   for (std::uint32_t r = first; r < first + shape_.ranks; ++r)
     for (unsigned next = 0; next < 2 && r != rank; ++next)
-      raise(group_column_[next], r * shape_.groups, shape_.groups, at + other_rank_[write][next]);
+      raise(group_column_[next], r * shape_.groups, shape_.groups, at + distances_.other_rank[write][next]);
 }
 
 }  // namespace simtlab::memory::dram

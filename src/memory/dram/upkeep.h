@@ -46,7 +46,6 @@ class Upkeep {
   void finished(std::uint32_t rank, Cycle now);
   // Requests may not use the bank now (an active one excepted while a refresh waits).
   bool held(BankIndex bank) const { return (waiting_ | sleeping_) != 0 && held_back(bank); }
-  bool asleep(std::uint32_t rank) const { return ranks_[rank].state != State::awake; }
   bool busy() const { return waiting_ != 0; }   // some rank waits for a command
   bool wants_commands() const { return waiting_ != 0 || sleeping_ != 0 || falling_ != 0; }
 
