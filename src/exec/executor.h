@@ -92,6 +92,9 @@ class Launch {
   Launch& operator=(const Launch&) = delete;
 
   const ptx::Function& function() const;
+  const ptx::Module& module() const;
+  Dim3 grid() const;
+  Dim3 block() const;
   std::uint64_t block_count() const;
   unsigned threads_per_block() const;
   unsigned warps_per_block() const;

@@ -135,6 +135,15 @@ Launch::~Launch() = default;
 const ptx::Function& Launch::function() const {
   return *impl_->entry->function;
 }
+const ptx::Module& Launch::module() const {
+  return *impl_->module->module;
+}
+Dim3 Launch::grid() const {
+  return impl_->params.grid;
+}
+Dim3 Launch::block() const {
+  return impl_->params.block;
+}
 std::uint64_t Launch::block_count() const {
   return impl_->params.grid.count();
 }

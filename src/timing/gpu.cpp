@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "stream/executed.h"
 #include "timing/dispatcher.h"
 #include "timing/main_memory.h"
 #include "timing/memory_system.h"
@@ -76,7 +78,7 @@ struct Gpu::Impl {
     for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
   }
 
-  void begin(const exec::Launch& launch);
+  void begin(const stream::WarpSource& launch);
   Cycle simulate();
   Cycle next_event() const;
   void run_quantum(Cycle end);
@@ -93,6 +95,7 @@ struct Gpu::Impl {
   MemorySystem memory;
   std::vector<Sm> sms;
   Programs programs;
+  std::optional<stream::ExecutedLaunch> executed;   // kept for partial()
   LaunchContext context;
   device::Occupancy occupancy;
   std::uint32_t registers = 0;
@@ -106,6 +109,11 @@ Gpu::~Gpu() = default;
 void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory.invalidate(address, bytes); }
 
 result::KernelResult Gpu::run(const exec::Launch& launch) {
+  impl_->executed.emplace(launch);
+  return run(*impl_->executed);
+}
+
+result::KernelResult Gpu::run(const stream::WarpSource& launch) {
   impl_->begin(launch);
   return impl_->collect(impl_->simulate());
 }
@@ -122,7 +130,7 @@ std::uint32_t Gpu::Impl::l1_ways() const {
   return std::clamp(static_cast<std::uint32_t>(static_cast<double>(rest) / way_bytes), 1u, l1.ways);
 }
 
-void Gpu::Impl::begin(const exec::Launch& launch) {
+void Gpu::Impl::begin(const stream::WarpSource& launch) {
   const ptx::Function& function = launch.function();
   registers = std::max(1u, options.registers_override != 0 ? options.registers_override : function.registers);
   occupancy = device::occupancy(device, launch.threads_per_block(), registers, launch.shared_bytes());

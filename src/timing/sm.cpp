@@ -144,7 +144,7 @@ void Sm::start_block(std::uint64_t block, Cycle now) {
   const auto free = std::ranges::find_if(blocks_, [](const BlockSlot& slot) { return !slot.busy; });
   const auto number = static_cast<std::uint32_t>(free - blocks_.begin());
   const std::uint32_t first_warp = number * context_.warps_per_block;
-  if (!free->block) free->block = std::make_unique<exec::Block>(*context_.launch);
+  if (!free->block) free->block = context_.launch->make_block();
   free->block->reset(block, id_, first_warp);
   count_residency(now);
   free->busy = true;

@@ -1,8 +1,8 @@
 // A streaming multiprocessor under the clock.
 //
 // In the order of the hardware: replies from the network, new blocks, memory instructions that had to wait for a register or credit, then
-// each warp scheduler issues. Issue runs the instruction on the functional executor in the same step, so function and timing cannot
-// diverge. In-order issue per warp with a scoreboard of ready cycles per register; loads leave their registers open until the data is
+// each warp scheduler issues. Issue takes the instruction from the source of warps in the same step: executed then, function and timing
+// cannot diverge. In-order issue per warp with a scoreboard of ready cycles per register; loads leave their registers open until the data is
 // there. Between events nothing is evaluated: next_event() says when something can happen, skipped slots get the reason that held.
 // Memory instructions take their turn at the port of their unit (shared memory: passes; L1: tags and bytes) when they issue; L1's tags are
 // looked at then, too, up to a few cycles before the port's turn.
@@ -11,12 +11,12 @@
 #include <memory>
 #include <vector>
 
-#include "exec/executor.h"
 #include "memory/cache.h"
 #include "memory/mshr.h"
 #include "memory/ring.h"
 #include "stream/bank_conflicts.h"
 #include "stream/coalescer.h"
+#include "stream/warp_source.h"
 #include "timing/interconnect.h"
 #include "timing/latencies.h"
 #include "timing/program.h"
@@ -35,7 +35,7 @@ struct SmConfig {
 
 // What a launch fixes for every SM.
 struct LaunchContext {
-  const exec::Launch* launch = nullptr;
+  const stream::WarpSource* launch = nullptr;
   Programs* programs = nullptr;
   std::uint32_t warps_per_block = 1;
   std::uint32_t blocks_per_sm = 1;
@@ -69,7 +69,7 @@ class Sm {
   enum class State : std::uint8_t { empty, running, on_register, at_barrier, on_stores, on_async, drain };
   static constexpr unsigned async_groups = 8;
   struct Warp {
-    exec::Block* block = nullptr;
+    stream::ResidentBlock* block = nullptr;
     const Program* program = nullptr;
     std::uint32_t pc = 0;
     std::uint16_t in_block = 0, block_slot = 0;
@@ -83,7 +83,7 @@ class Sm {
     std::array<std::uint16_t, async_groups> async{};
   };
   struct BlockSlot {
-    std::unique_ptr<exec::Block> block;
+    std::unique_ptr<stream::ResidentBlock> block;
     std::uint32_t warps_left = 0;
     std::uint32_t at_barrier = 0;
     bool busy = false;
@@ -125,7 +125,7 @@ class Sm {
   void issue(WarpScheduler& scheduler, unsigned local, Cycle now);
   bool issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
   void occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now);
-  void count(const InstInfo& info, const exec::Step& step);
+  void count(const InstInfo& info, const stream::Step& step);
   void advance_warp(std::uint32_t warp, Cycle floor, Stall reason);
   bool try_ready(std::uint32_t warp, Stall reason);
   void wait_for_event(std::uint32_t warp, State state, Stall reason);
@@ -141,11 +141,11 @@ class Sm {
   std::uint64_t immediate(const Warp& warp, const ptx::Operand& operand) const;
 
   // sm_memory.cpp: loads, stores, atomics
-  void memory(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
-  void shared_access(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
-  void constant_access(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
-  void global_access(std::uint32_t warp, const InstInfo& info, const exec::Step& step, Cycle now);
-  void count_global(const InstInfo& info, const exec::Step& step, bool local);
+  void memory(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  void shared_access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  void constant_access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  void global_access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
+  void count_global(const InstInfo& info, const stream::Step& step, bool local);
   bool looks_into_l1(const InstInfo& info, bool local) const;
   std::uint32_t new_load(std::uint32_t warp, const InstInfo& info);
   void answer_load(std::uint32_t load, Cycle now);

@@ -31,7 +31,7 @@ bool Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool mor
   Warp& warp = warps_[number];
   const InstInfo& info = (*warp.program)[warp.pc];
   const Program& program = *warp.program;
-  const exec::Step& step = warp.block->step(warp.in_block, context_.epoch + now);
+  const stream::Step& step = warp.block->step(warp.in_block, context_.epoch + now);
   count(info, step);
   occupy(scheduler, info, now);
   scheduler.ready &= ~WarpScheduler::bit(local);
@@ -84,7 +84,7 @@ void Sm::occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now) {
   counters_.pipe_busy[pipe] += info.interval;
 }
 
-void Sm::count(const InstInfo& info, const exec::Step& step) {
+void Sm::count(const InstInfo& info, const stream::Step& step) {
   const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
   const auto c = static_cast<std::size_t>(info.op_class);
   ++counters_.warp_instructions;
@@ -111,9 +111,9 @@ void Sm::set_destinations(std::uint32_t warp, const Program& program, const Inst
 // Looks at the warp's next instruction. floor: no issue before that cycle, for that reason.
 void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
   Warp& warp = warps_[number];
-  const ptx::Function* function = warp.block->peek_function(warp.in_block);
-  if (warp.program == nullptr || &warp.program->function() != function) warp.program = context_.programs->of(*function);
-  warp.pc = warp.block->peek_pc(warp.in_block);
+  const stream::Next next = warp.block->next(warp.in_block);
+  if (warp.program == nullptr || &warp.program->function() != next.function) warp.program = context_.programs->of(*next.function);
+  warp.pc = next.pc;
   warp.floor = floor;
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
   scheduler.next_pipe[static_cast<std::size_t>((*warp.program)[warp.pc].pipe)] |= WarpScheduler::bit(warp.local);
@@ -148,8 +148,8 @@ void Sm::wait_for_event(std::uint32_t number, State state, Stall reason) {
 // Branch, call, return, exit and device calls: the next instruction is known after branch_latency.
 void Sm::after_control(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = warps_[number];
-  const exec::WarpStatus status = warp.block->status(warp.in_block);
-  if (status == exec::WarpStatus::exited) {
+  const stream::WarpStatus status = warp.block->status(warp.in_block);
+  if (status == stream::WarpStatus::exited) {
     if (blocks_[warp.block_slot].at_barrier > 0) release_barriers(warp.block_slot, now);
     if (warp.loads + warp.stores == 0) {
       end_warp(number, now + 1);
@@ -166,7 +166,7 @@ void Sm::after_control(std::uint32_t number, const InstInfo& info, Cycle now) {
 void Sm::after_barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = warps_[number];
   ++counters_.barriers;
-  if (warp.block->status(warp.in_block) == exec::WarpStatus::barrier) {
+  if (warp.block->status(warp.in_block) == stream::WarpStatus::barrier) {
     ++blocks_[warp.block_slot].at_barrier;
     wait_for_event(number, State::at_barrier, Stall::barrier);
     return;
@@ -182,7 +182,7 @@ void Sm::release_barriers(std::uint32_t block_slot, Cycle now) {
   const std::uint32_t first = block_slot * context_.warps_per_block;
   for (std::uint32_t number = first; number < first + context_.warps_per_block; ++number) {
     Warp& warp = warps_[number];
-    if (warp.state != State::at_barrier || warp.block->status(warp.in_block) != exec::WarpStatus::ready) continue;
+    if (warp.state != State::at_barrier || warp.block->status(warp.in_block) != stream::WarpStatus::ready) continue;
     --blocks_[block_slot].at_barrier;
     schedulers_[warp.scheduler].waiting &= ~WarpScheduler::bit(warp.local);
     advance_warp(number, now + config_.latencies.barrier, Stall::barrier);

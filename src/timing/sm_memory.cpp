@@ -27,7 +27,7 @@ constexpr std::uint64_t local_base = std::uint64_t{1} << 46;
 
 }  // namespace
 
-void Sm::memory(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+void Sm::memory(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   if (step.mask == 0 || step.addresses == nullptr) {
     set_destinations(number, *warps_[number].program, info, entry(now + 1, Stall::wait));
     return;
@@ -46,7 +46,7 @@ void Sm::memory(std::uint32_t number, const InstInfo& info, const exec::Step& st
   }
 }
 
-void Sm::shared_access(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+void Sm::shared_access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
   const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
   const unsigned passes = atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
@@ -67,7 +67,7 @@ void Sm::shared_access(std::uint32_t number, const InstInfo& info, const exec::S
 }
 
 // Parameters always hit (the launch puts them there); constants come through a small cache, one address at a time.
-void Sm::constant_access(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+void Sm::constant_access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   Warp& warp = warps_[number];
   const unsigned passes = stream::constant_passes(step.addresses, step.mask);
   const Cycle ready = now + passes - 1 + latency(warp, config_.latencies.constant);
@@ -113,7 +113,7 @@ bool Sm::looks_into_l1(const InstInfo& info, bool local) const {
   return config_.device.l1_caches_global || mods.cache == nc || info.op_class == OpClass::texture;
 }
 
-void Sm::count_global(const InstInfo& info, const exec::Step& step, bool local) {
+void Sm::count_global(const InstInfo& info, const stream::Step& step, bool local) {
   const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
   const unsigned sectors = segments_.sector_count();
   if (info.op_class == OpClass::atomic) {
@@ -131,7 +131,7 @@ void Sm::count_global(const InstInfo& info, const exec::Step& step, bool local) 
   space.bytes += std::uint64_t{step.bytes} * lanes;
 }
 
-void Sm::global_access(std::uint32_t number, const InstInfo& info, const exec::Step& step, Cycle now) {
+void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   Warp& warp = warps_[number];
   const bool local = step.space == Space::local;
   const bool atomic = info.op_class == OpClass::atomic;

@@ -1,4 +1,4 @@
-// The cycle-level GPU: runs launches of the functional executor under the clock of a device.
+// The cycle-level GPU: runs launches under the clock of a device, whether executed now or recorded.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include "device/device.h"
 #include "device/occupancy.h"
-#include "exec/executor.h"
 #include "result/metrics.h"
+#include "stream/warp_source.h"
 
 namespace simtlab::timing {
 
@@ -34,7 +34,8 @@ class Gpu {
   ~Gpu();
   // Simulates one launch to its end; fills every metric of scope "kernel", limiter, bottleneck and not_modelled.
   // Throws exec::Fault for faults of the program, Error(bad_input "launch-resources") if a block does not fit an SM.
-  result::KernelResult run(const exec::Launch& launch);
+  result::KernelResult run(const stream::WarpSource& launch);
+  result::KernelResult run(const exec::Launch& launch);   // executed
   // What the last run() had counted when it threw (limit, interrupt, fault); the same shape as a result. Its launch must still exist.
   result::KernelResult partial();
   // Device memory was written by a copy: caches drop what they hold of it.

@@ -1,0 +1,22 @@
+// The functional executor as a source of warps.
+#pragma once
+
+#include "stream/warp_source.h"
+
+namespace simtlab::stream {
+
+class ExecutedLaunch final : public WarpSource {
+ public:
+  explicit ExecutedLaunch(const exec::Launch& launch) : launch_(launch) {}   // which must outlive it
+  const ptx::Function& function() const override { return launch_.function(); }
+  const ptx::Module& module() const override { return launch_.module(); }
+  Dim3 grid() const override { return launch_.grid(); }
+  Dim3 block() const override { return launch_.block(); }
+  std::uint32_t shared_bytes() const override { return launch_.shared_bytes(); }
+  std::unique_ptr<ResidentBlock> make_block() const override;
+
+ private:
+  const exec::Launch& launch_;
+};
+
+}  // namespace simtlab::stream

@@ -1,0 +1,56 @@
+// Where the warps of a launch come from: what the models read, whether a kernel is executed now or was recorded.
+//
+// A model asks a resident block for the next instruction of a warp, decides when it issues, and lets it happen (step): pc, lanes and
+// addresses follow. Static code is the decoded form of ptx/inst.h. Implementations: executed.h (the functional executor),
+// trace/replay.h (a recorded trace), trace/record.h (another source, written down on the way), accelsim/launch.h (SASS).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "exec/executor.h"
+
+namespace simtlab::stream {
+
+using exec::Dim3;
+using exec::Step;
+using exec::WarpStatus;
+
+// The instruction that a warp executes next; the program counter is an index in the code of `function`.
+struct Next {
+  const ptx::Function* function = nullptr;
+  std::uint32_t pc = 0;
+};
+
+// One resident block of a launch. Blocks of a launch are independent objects: different threads may step different ones.
+class ResidentBlock {
+ public:
+  virtual ~ResidentBlock() = default;
+  // Makes it another block of the launch, without allocating where that can be helped.
+  virtual void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) = 0;
+  virtual WarpStatus status(unsigned warp) const = 0;
+  virtual Next next(unsigned warp) const = 0;                            // of a warp that has not exited
+  // Executes the next instruction of a ready warp; as exec::Block::step.
+  virtual const Step& step(unsigned warp, std::uint64_t now) = 0;
+  virtual std::string whereabouts() const = 0;
+  virtual void check_progress() const = 0;   // throws if no warp is ready and not all exited
+};
+
+// One launch; immutable.
+class WarpSource {
+ public:
+  virtual ~WarpSource() = default;
+  virtual const ptx::Function& function() const = 0;   // the entry
+  virtual const ptx::Module& module() const = 0;       // of the functions' file numbers; a trace's has no text
+  virtual Dim3 grid() const = 0;
+  virtual Dim3 block() const = 0;
+  virtual std::uint32_t shared_bytes() const = 0;      // static + dynamic, a block
+  virtual std::unique_ptr<ResidentBlock> make_block() const = 0;   // in need of reset()
+
+  std::uint64_t block_count() const { return grid().count(); }
+  unsigned threads_per_block() const { return static_cast<unsigned>(block().count()); }
+  unsigned warps_per_block() const { return (threads_per_block() + exec::warp_size - 1) / exec::warp_size; }
+};
+
+}  // namespace simtlab::stream
