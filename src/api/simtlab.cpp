@@ -71,6 +71,7 @@ struct Gpu::Impl {
     out.max_cycles = o.max_cycles;
     out.max_memory_bytes = o.max_memory_bytes;
     out.registers_override = o.registers;
+    out.threads = o.threads;
     out.interrupt = o.interrupt;
     out.print = o.print;
     return out;

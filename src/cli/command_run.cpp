@@ -107,7 +107,6 @@ int program(const Run& options, const std::string& name, const std::vector<std::
             const std::vector<std::filesystem::path>& inputs) {
   const RunClock clock;
   const device::Configuration configuration = resolve(options.run);
-  threads_note(configuration, options.output);
   const device::LoadedDevice device =
       device::load_device(configuration);  // its errors before the program runs
   if (configuration.options.mode == "timing") timing::check_main_memory(device.device);

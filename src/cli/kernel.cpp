@@ -26,6 +26,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.max_cycles = o.max_cycles;
   out.max_memory_bytes = o.max_memory;
   out.registers_override = static_cast<std::uint32_t>(o.registers);
+  out.threads = static_cast<unsigned>(o.threads);
   out.interrupt = signals.flag();
   out.print = [](std::string_view text) { talk(text); };  // stdout is the report
   return out;
@@ -78,7 +79,6 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOpti
   const RunClock clock;
   const device::Configuration configuration = resolve(options);
   const device::ToolOptions& tool = configuration.options;
-  threads_note(configuration, output);
   const device::LoadedDevice device = device::load_device(configuration);
   const Inputs inputs = read_inputs(run);
   check_kernel_inputs(output, run, inputs.launch);

@@ -104,7 +104,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("N")
       ->group("Configuration");
   command
-      .add_option("--threads", options.threads, "Host threads; this version simulates one GPU on one thread")
+      .add_option("--threads", options.threads, "Host threads that simulate the SMs; 0 (default): all")
       ->type_name("N")
       ->group(limits);
   command.add_option("--max-cycles", options.max_cycles, "Stop a kernel after N simulated cycles")

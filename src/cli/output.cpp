@@ -123,12 +123,6 @@ void talk(std::string_view text) {
   write_all(STDERR_FILENO, text);
 }
 
-void threads_note(const device::Configuration& configuration, const OutputOptions& output) {
-  if (configuration.options.threads > 1 && !output.quiet)
-    talk(fmt::format("note: {} threads asked for; this version simulates one GPU on one thread\n",
-                     configuration.options.threads));
-}
-
 void check_outputs(OutputOptions& options) {
   std::vector<std::string*> files = {&options.output, &options.json, &options.csv};
   for (const OutputOptions::More& m : options.more) files.push_back(m.file);

@@ -21,9 +21,6 @@ void print(std::string_view
 void talk(std::string_view text);                                  // stderr
 void write_to(const std::string& file, std::string_view content);  // "-" is stdout
 
-// Says on stderr that more than one thread was asked for in vain.
-void threads_note(const device::Configuration& configuration, const OutputOptions& output);
-
 // Throws Error(usage) if two outputs would share stdout or a file. "/dev/stdout" becomes "-".
 void check_outputs(OutputOptions& options);
 // Throws Error(usage) if an output is one of the files that the run reads: writing it would destroy the

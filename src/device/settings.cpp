@@ -47,7 +47,7 @@ std::span<const ToolOption> tool_options() {
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
        &ToolOptions::mode},
       {"seed", Unit::none, any, "0", "", "Seed of random buffers and policies", &ToolOptions::seed},
-      {"threads", Unit::none, 4096, "1", "", "Host threads", &ToolOptions::threads},
+      {"threads", Unit::none, 256, "0", "", "Host threads that simulate the SMs; 0: all that the process may use. Results do not depend on it", &ToolOptions::threads},
       {"max-cycles", Unit::none, any, "0", "", "Simulated cycles after which a kernel is stopped; 0: never",
        &ToolOptions::max_cycles},
       {"max-time", Unit::nanoseconds, any, "0 ns", "", "Wall time after which a run is stopped; 0: never",

@@ -4,6 +4,7 @@
 
 #include "exec/memory.h"
 #include "exec/state.h"
+#include "exec/store_buffer.h"
 
 namespace simtlab::exec {
 namespace {
@@ -112,7 +113,8 @@ void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned firs
   }
 }
 
-Block::Block(const Launch& launch) : impl_(std::make_unique<Impl>(launch.impl())) {
+Block::Block(const Launch& launch, StoreBuffer* buffer) : impl_(std::make_unique<Impl>(launch.impl())) {
+  impl_->view.buffer = buffer;
   impl_->reset(0, 0, 0);
 }
 Block::~Block() = default;
@@ -169,6 +171,13 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   s.pc = w.pc;
   s.function = b.module->functions[w.frame().function].function;
   s.active = w.active;
+  s.blocked = (x.kind & kind_mask) == kind_memory && b.view.buffer != nullptr && b.view.buffer->holds_atomics() &&
+              awaits_atomic(w, x);
+  if (s.blocked) [[unlikely]] {
+    s.mask = 0;
+    s.addresses = s.addresses2 = nullptr;
+    return s;
+  }
   s.mask = execute(b, w, x, now);
   s.addresses = s.addresses2 = nullptr;
   s.bytes = 0;

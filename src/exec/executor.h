@@ -65,6 +65,7 @@ class LoadedModule {
 };
 
 class DeviceHeap;
+class StoreBuffer;
 
 // Everything fixed for one launch.
 struct LaunchParams {
@@ -99,6 +100,8 @@ class Launch {
   unsigned threads_per_block() const;
   unsigned warps_per_block() const;
   std::uint32_t shared_bytes() const;           // static + dynamic
+  GlobalMemory& memory() const;
+  const LaunchParams& params() const;
   std::uint64_t state_bytes_per_block() const;  // host memory of one Block: registers, shared, local
 
   struct Impl;
@@ -123,6 +126,8 @@ struct Step {
   const std::uint64_t* addresses2 = nullptr;  // cp.async: shared side
   ptx::Space space = ptx::Space::generic;
   std::uint16_t bytes = 0;  // per lane (whole vector)
+  // Nothing was done: the warp would touch what an atomic of its SM is still to change. After StoreBuffer::commit() it can.
+  bool blocked = false;
 };
 
 enum class WarpStatus : std::uint8_t { ready, barrier, exited };
@@ -151,7 +156,8 @@ class Fault : public Error {
 // One resident thread block. reset() makes it another block of the same launch without allocating.
 class Block {
  public:
-  explicit Block(const Launch& launch);
+  // buffer: keeps what the block writes to global memory; null: it acts at once. Outlives the block.
+  explicit Block(const Launch& launch, StoreBuffer* buffer = nullptr);
   ~Block();
   Block(Block&&) noexcept;
   Block& operator=(Block&&) noexcept;

@@ -3,6 +3,7 @@
 
 #include "exec/memory.h"
 #include "exec/state.h"
+#include "exec/store_buffer.h"
 
 namespace simtlab::exec {
 
@@ -35,7 +36,9 @@ bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std:
     case ptx::param_window / ptx::window_bytes:
       return within(view.param, view.param_bytes);
     default:
-      return view.global->read(address, {out, bytes});
+      if (!view.global->read(address, {out, bytes})) return false;
+      if (view.buffer != nullptr) view.buffer->patch(address, out, bytes);
+      return true;
   }
 }
 

@@ -156,6 +156,12 @@ unsigned Launch::warps_per_block() const {
 std::uint32_t Launch::shared_bytes() const {
   return impl_->shared_bytes;
 }
+GlobalMemory& Launch::memory() const {
+  return *impl_->memory;
+}
+const LaunchParams& Launch::params() const {
+  return impl_->params;
+}
 std::uint64_t Launch::state_bytes_per_block() const {
   return sizeof(Block::Impl) + impl_->shared_bytes + impl_->warps * warp_state_bytes(*impl_);
 }

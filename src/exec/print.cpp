@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "exec/state.h"
+#include "exec/store_buffer.h"
 
 namespace simtlab::exec {
 namespace {
@@ -213,7 +214,8 @@ void handle_print(WarpCtx& ctx, const XInst& x) {
     }
     Formatter formatter(ctx, x, lane, buffer);
     const std::string out = formatter.format(*text);
-    if (b.launch->params.print) b.launch->params.print(out);
+    if (b.view.buffer != nullptr) b.view.buffer->print(out);
+    else if (b.launch->params.print) b.launch->params.print(out);
     ctx.row32(x.dst)[lane] = static_cast<std::uint32_t>(formatter.arguments());
   }
 }

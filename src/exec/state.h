@@ -222,6 +222,9 @@ inline Block::Impl& block_of(const WarpCtx& ctx) {
   return *static_cast<Block::Impl*>(ctx.block);
 }
 
+// exec/buffered.cpp: the memory instruction would read or write a line that a deferred atomic of the same SM will change.
+bool awaits_atomic(const Warp& warp, const XInst& x);
+
 // exec/generic.cpp: bytes at a generic address as lane `lane` sees it; false: outside of every memory.
 bool read_generic(const WarpCtx& ctx, unsigned lane, std::uint64_t address, std::byte* out,
                   std::size_t bytes);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/team.h"
 #include "exec/heap.h"
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
@@ -28,6 +29,7 @@ struct Gpu::Impl {
       t.max_cycles = options.max_cycles;
       t.interrupt = options.interrupt;
       t.registers_override = options.registers_override;
+      t.threads = usable_threads(options.threads);
       timing = std::make_unique<timing::Gpu>(device, t);
     }
   }

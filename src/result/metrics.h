@@ -40,8 +40,9 @@ class Metrics {
   void set(std::string_view name, double value);
   void set(std::string_view name, std::uint64_t value);
   std::optional<double> get(std::string_view name) const;
-  struct Value { std::string name; bool is_integer = false; std::uint64_t integer = 0; double real = 0; };
+  struct Value { std::string name; bool is_integer = false; std::uint64_t integer = 0; double real = 0; bool operator==(const Value&) const = default; };
   const std::vector<Value>& values() const { return values_; }
+  bool operator==(const Metrics&) const = default;
 
  private:
   std::vector<Value> values_;

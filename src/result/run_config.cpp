@@ -46,6 +46,7 @@ std::string to_json(const RunConfig& config) {
                     {"max_time_s", config.max_time_s},
                     {"max_memory_bytes", config.max_memory_bytes},
                     {"registers", config.registers},
+                    {"threads", config.threads},
                     {"seed", config.seed}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -62,6 +63,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.max_time_s = member<double>(in, "max_time_s", file);
   config.max_memory_bytes = member<std::uint64_t>(in, "max_memory_bytes", file);
   config.registers = member<std::uint32_t>(in, "registers", file);
+  config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
   const auto settings = in.find("settings");
   if (settings == in.end() || !settings->is_array()) fail(file, "key 'settings' is not an array");

@@ -125,6 +125,7 @@ gpu::Gpu& Runtime::gpu() {
     options.max_cycles = config_.max_cycles;
     options.max_memory_bytes = config_.max_memory_bytes;
     options.registers_override = config_.registers;
+    options.threads = config_.threads;
     options.interrupt = interrupt_flag();
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };

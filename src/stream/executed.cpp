@@ -1,11 +1,13 @@
 #include "stream/executed.h"
 
+#include "exec/store_buffer.h"
+
 namespace simtlab::stream {
 namespace {
 
 class ExecutedBlock final : public ResidentBlock {
  public:
-  explicit ExecutedBlock(const exec::Launch& launch) : block_(launch) {}
+  ExecutedBlock(const exec::Launch& launch, exec::StoreBuffer* buffer) : block_(launch, buffer) {}
   void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override { block_.reset(block, sm, first_warp_slot); }
   WarpStatus status(unsigned warp) const override { return block_.status(warp); }
   Next next(unsigned warp) const override { return {block_.peek_function(warp), block_.peek_pc(warp)}; }
@@ -17,8 +19,21 @@ class ExecutedBlock final : public ResidentBlock {
   exec::Block block_;
 };
 
+class ExecutedShare final : public SmShare {
+ public:
+  explicit ExecutedShare(const exec::Launch& launch) : launch_(launch), buffer_(launch.memory(), launch.params().print) {}
+  std::unique_ptr<ResidentBlock> make_block() override { return std::make_unique<ExecutedBlock>(launch_, &buffer_); }
+  void commit() override {
+    if (!buffer_.empty()) buffer_.commit();
+  }
+
+ private:
+  const exec::Launch& launch_;
+  exec::StoreBuffer buffer_;
+};
+
 }  // namespace
 
-std::unique_ptr<ResidentBlock> ExecutedLaunch::make_block() const { return std::make_unique<ExecutedBlock>(launch_); }
+std::unique_ptr<SmShare> ExecutedLaunch::make_share() const { return std::make_unique<ExecutedShare>(launch_); }
 
 }  // namespace simtlab::stream

@@ -23,7 +23,7 @@ struct Next {
   std::uint32_t pc = 0;
 };
 
-// One resident block of a launch. Blocks of a launch are independent objects: different threads may step different ones.
+// One resident block of a launch.
 class ResidentBlock {
  public:
   virtual ~ResidentBlock() = default;
@@ -31,10 +31,20 @@ class ResidentBlock {
   virtual void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) = 0;
   virtual WarpStatus status(unsigned warp) const = 0;
   virtual Next next(unsigned warp) const = 0;                            // of a warp that has not exited
-  // Executes the next instruction of a ready warp; as exec::Block::step.
+  // Executes the next instruction of a ready warp; as exec::Block::step: nothing has happened if it says `blocked`.
   virtual const Step& step(unsigned warp, std::uint64_t now) = 0;
   virtual std::string whereabouts() const = 0;
   virtual void check_progress() const = 0;   // throws if no warp is ready and not all exited
+};
+
+// The blocks of one SM. What they write to global memory is for themselves until commit(); the shares of a launch may be worked on
+// by several threads in between.
+class SmShare {
+ public:
+  virtual ~SmShare() = default;
+  virtual std::unique_ptr<ResidentBlock> make_block() = 0;   // in need of reset(); does not outlive the share
+  // Everybody sees it now. Called share by share, in the order of the SMs, while none of them works.
+  virtual void commit() {}
 };
 
 // One launch; immutable.
@@ -46,7 +56,9 @@ class WarpSource {
   virtual Dim3 grid() const = 0;
   virtual Dim3 block() const = 0;
   virtual std::uint32_t shared_bytes() const = 0;      // static + dynamic, a block
-  virtual std::unique_ptr<ResidentBlock> make_block() const = 0;   // in need of reset()
+  virtual std::unique_ptr<SmShare> make_share() const = 0;
+  // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
+  virtual bool one_at_a_time() const { return false; }
 
   std::uint64_t block_count() const { return grid().count(); }
   unsigned threads_per_block() const { return static_cast<unsigned>(block().count()); }

@@ -1,16 +1,19 @@
 // The GPU under the clock: wires the parts together and moves time.
 //
-// Time advances in quanta of the network's latency. In a quantum each SM runs on its own, then its requests enter the network and
-// the memory system runs the same quantum; nothing that one side sends can reach the other before the quantum's end, so the
-// order in which SMs are run does not matter to timing. Quanta without events are skipped.
+// Time advances in quanta of the network's latency. In a quantum the SMs and the memory system run on their own, on as many host
+// threads as there are; nothing that one of them sends can reach another before the quantum's end. There requests and replies
+// change hands and what the SMs wrote to memory becomes visible, SM by SM: results are the same for any number of threads.
+// Quanta without events are skipped.
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <exception>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/team.h"
 #include "stream/executed.h"
 #include "timing/dispatcher.h"
 #include "timing/main_memory.h"
@@ -73,7 +76,8 @@ struct Gpu::Impl {
         latencies(machine.latencies),
         sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler)},
         network(device, latencies.network),
-        memory(device, latencies, network, std::move(machine.dram)) {
+        memory(device, latencies, network, std::move(machine.dram)),
+        team(o.threads) {
     sms.reserve(device.sm.count);
     for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
   }
@@ -99,6 +103,9 @@ struct Gpu::Impl {
   LaunchContext context;
   device::Occupancy occupancy;
   std::uint32_t registers = 0;
+  Team team;
+  std::vector<Sm*> active;                       // in the current quantum
+  std::vector<std::exception_ptr> failures;      // theirs; the last one is the memory system's
   std::uint64_t epoch = 0;
   Cycle horizon = 0;   // nothing has been simulated beyond
 };
@@ -160,13 +167,32 @@ Cycle Gpu::Impl::next_event() const {
   return next;
 }
 
+// The memory system is the first job, for it is the longest.
 void Gpu::Impl::run_quantum(Cycle end) {
-  for (Sm& sm : sms) {
-    if (sm.next_event() < end) sm.run(end);
-    for (const TimedRequest& request : sm.outbox()) memory.push(request);
-    sm.outbox().clear();
+  active.clear();
+  for (Sm& sm : sms)
+    if (sm.next_event() < end) active.push_back(&sm);
+  failures.assign(active.size() + 1, nullptr);
+  const auto job = [&](std::size_t i) {
+    try {
+      if (i == 0) memory.advance(end);
+      else active[i - 1]->run(end);
+    } catch (...) {
+      failures[i == 0 ? active.size() : i - 1] = std::current_exception();
+    }
+  };
+  if (context.launch->one_at_a_time())
+    for (std::size_t i = 0; i <= active.size(); ++i) job(i);
+  else
+    team.run(active.size() + 1, job);
+  for (Sm* sm : active) {
+    for (const TimedRequest& request : sm->outbox()) memory.push(request);
+    sm->outbox().clear();
+    sm->commit();
   }
-  memory.advance(end);
+  network.deliver();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
 }
 
 void Gpu::Impl::check_limits(Cycle at) const {

@@ -34,11 +34,16 @@ class Interconnect {
   Cycle request_port_free(std::uint32_t sm) const { return request_ports_[sm].free_at(); }
 
   // Slices -> SM: in order of `now`. Returns when it begins to leave the network; later than now + latency if the port is taken.
+  // Replies are in the SMs' inboxes after deliver(): SMs and slices may work on one quantum at the same time.
   Cycle reply(std::uint32_t sm, Cycle now, unsigned data_sectors, Reply reply) {
     reply.at = reply_ports_[sm].take(now + latency_, data_sectors * reply_sector_cost_);
-    inboxes_[sm].push(reply);
+    sent_.push_back({sm, reply});
     read_sectors_ += data_sectors;
     return reply.at;
+  }
+  void deliver() {
+    for (const Sent& sent : sent_) inboxes_[sent.sm].push(sent.reply);
+    sent_.clear();
   }
   memory::Ring<Reply>& inbox(std::uint32_t sm) { return inboxes_[sm]; }
 
@@ -50,6 +55,7 @@ class Interconnect {
     for (memory::Port& port : request_ports_) port.reset();
     for (memory::Port& port : reply_ports_) port.reset();
     for (auto& inbox : inboxes_) inbox.clear();
+    sent_.clear();
     read_sectors_ = 0;
   }
 
@@ -64,6 +70,11 @@ class Interconnect {
   FixedCycles header_cost_, request_sector_cost_, reply_sector_cost_;
   std::vector<memory::Port> request_ports_, reply_ports_;
   std::vector<memory::Ring<Reply>> inboxes_;
+  struct Sent {
+    std::uint32_t sm;
+    Reply reply;
+  };
+  std::vector<Sent> sent_;
   std::uint64_t read_sectors_ = 0;
 };
 

@@ -127,6 +127,7 @@ void Programs::begin(const ptx::Function& entry, const PipeTable& pipes) {
 }
 
 const Program* Programs::of(const ptx::Function& function) {
+  const std::lock_guard lock(mutex_);
   for (const auto& program : programs_)
     if (&program->function() == &function) return program.get();
   programs_.push_back(std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_));

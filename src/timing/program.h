@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -71,6 +72,7 @@ class Programs {
   const PipeTable* pipes_ = nullptr;
   std::uint32_t rows_ = 0, predicates_ = 0, slots_ = 0;
   std::vector<std::unique_ptr<Program>> programs_;
+  std::mutex mutex_;   // SMs run side by side
 };
 
 }  // namespace simtlab::timing

@@ -61,6 +61,7 @@ void Sm::prepare() {
   scoreboard_.assign(std::size_t{warps} * slots_, 0);
   blocks_.clear();
   blocks_.resize(context.blocks_per_sm);
+  work_ = context.launch->make_share();
   launch_order_ = 0;
   residency_since_ = 0;
   if (context.l1_ways != l1_.ways()) l1_.resize_ways(context.l1_ways);
@@ -96,6 +97,7 @@ Cycle Sm::next_event() const {
 }
 
 void Sm::run(Cycle end) {
+  end_ = end;
   for (Cycle now = next_event(); now < end; now = next_event()) {
     deliver(now);
     launch_blocks(now);
@@ -144,7 +146,7 @@ void Sm::start_block(std::uint64_t block, Cycle now) {
   const auto free = std::ranges::find_if(blocks_, [](const BlockSlot& slot) { return !slot.busy; });
   const auto number = static_cast<std::uint32_t>(free - blocks_.begin());
   const std::uint32_t first_warp = number * context_.warps_per_block;
-  if (!free->block) free->block = context_.launch->make_block();
+  if (!free->block) free->block = work_->make_block();
   free->block->reset(block, id_, first_warp);
   count_residency(now);
   free->busy = true;
@@ -195,9 +197,8 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
     throttled |= wanting;
     free_again = std::min(free_again, free);
   }
-  const WarpScheduler::Mask eligible = scheduler.ready & ~throttled;
-  if (eligible != 0) {
-    issue(scheduler, config_.policy.pick(scheduler, eligible), now);
+  for (WarpScheduler::Mask eligible = scheduler.ready & ~throttled; eligible != 0; eligible &= scheduler.ready) {
+    if (!issue(scheduler, config_.policy.pick(scheduler, eligible), now)) continue;
     scheduler.charge_issue(now);
     scheduler.next_try = now + 1;
     return;
@@ -273,6 +274,7 @@ void Sm::finish(Cycle end) {
     for (std::size_t i = 0; i < stall_count; ++i) counters_.slots[i] += scheduler.slots[i];
   }
   blocks_.clear();   // they belong to the launch
+  work_.reset();
   counters_.l1_busy = lg_port_.busy();
   counters_.shared_busy = mio_port_.busy();
 }

@@ -57,6 +57,10 @@ class Sm {
   Cycle next_event() const;
   void run(Cycle end);                           // everything before `end`
   std::vector<TimedRequest>& outbox() { return outbox_; }
+  // What its blocks wrote becomes visible to all.
+  void commit() {
+    if (work_ != nullptr) work_->commit();
+  }
 
   bool idle() const { return resident_blocks_ == 0 && launches_.empty(); }
   Cycle finished_at() const { return finished_at_; }
@@ -122,8 +126,9 @@ class Sm {
   void count_residency(Cycle now);
 
   // sm_issue.cpp: one instruction
-  void issue(WarpScheduler& scheduler, unsigned local, Cycle now);
-  bool issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
+  bool issue(WarpScheduler& scheduler, unsigned local, Cycle now);   // false: nothing could be done
+  enum class Issued : std::uint8_t { nothing, last, more };   // more: the warp may issue again in this cycle
+  Issued issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
   void occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now);
   void count(const InstInfo& info, const stream::Step& step);
   void advance_warp(std::uint32_t warp, Cycle floor, Stall reason);
@@ -167,6 +172,8 @@ class Sm {
   Interconnect& network_;
   LaunchContext context_;
   bool unused_ = true;                         // no block of this launch yet
+  Cycle end_ = 0;                              // of the quantum
+  std::unique_ptr<stream::SmShare> work_;      // before the blocks, which it makes
   std::vector<WarpScheduler> schedulers_;
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> scoreboard_;      // warps x slots: ready cycle << 8 | Stall

@@ -19,22 +19,33 @@ Stall reason_of(std::uint64_t entry) { return static_cast<Stall>(entry & 0xff); 
 }  // namespace
 
 // Up to issue_width instructions of one warp in a cycle (dual issue takes the next instruction of the same warp).
-void Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
-  scheduler.last = static_cast<std::uint8_t>(local);
-  for (unsigned left = config_.device.sm.issue_width; left > 0; --left)
-    if (!issue_one(scheduler, local, now, left > 1)) return;
+bool Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
+  bool any = false;
+  for (unsigned left = config_.device.sm.issue_width; left > 0; --left) {
+    const Issued issued = issue_one(scheduler, local, now, left > 1);
+    any = any || issued != Issued::nothing;
+    if (issued != Issued::more) break;
+  }
+  if (any) scheduler.last = static_cast<std::uint8_t>(local);
+  return any;
 }
 
-// more: the same warp may issue again in this cycle. Returns whether it can.
-bool Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more) {
+// more: the same warp may issue again in this cycle.
+Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more) {
   const auto number = static_cast<std::uint32_t>(local * schedulers_.size() + static_cast<std::size_t>(&scheduler - schedulers_.data()));
   Warp& warp = warps_[number];
   const InstInfo& info = (*warp.program)[warp.pc];
   const Program& program = *warp.program;
   const stream::Step& step = warp.block->step(warp.in_block, context_.epoch + now);
+  scheduler.ready &= ~WarpScheduler::bit(local);
+  if (step.blocked) {   // by an atomic of this SM, which acts at the end of the quantum
+    warp.floor = std::max(end_, now + 1);
+    scheduler.why[local] = Stall::long_scoreboard;
+    scheduler.wake(local, warp.floor);
+    return Issued::nothing;
+  }
   count(info, step);
   occupy(scheduler, info, now);
-  scheduler.ready &= ~WarpScheduler::bit(local);
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
   const Cycle next = more ? now : now + 1;
   switch (info.kind) {
@@ -70,10 +81,11 @@ bool Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool mor
       advance_warp(number, now + sleep_cycles(warp, info), Stall::sleeping);
       break;
   }
-  if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return false;
+  if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return Issued::last;
   const Pipe pipe = (*warp.program)[warp.pc].pipe;
-  return (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now &&
-         (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
+  const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now &&
+                    (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
+  return free ? Issued::more : Issued::last;
 }
 
 void Sm::occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now) {

@@ -17,6 +17,7 @@ struct Options {
   std::uint64_t max_cycles = 0;      // per kernel; 0 = no limit; else Error(failure "limit-cycles") partial() has the statistics
   const volatile bool* interrupt = nullptr;
   std::uint32_t registers_override = 0;   // --regs
+  unsigned threads = 1;                   // of the host; results are the same for any number
 };
 
 // Closed set of reasons for a scheduler slot (one scheduler, one cycle), named as Nsight Compute names warp states.

@@ -239,6 +239,31 @@ template <Where where, bool wide, bool writes>
 // The same, chosen when it runs: for handlers whose own work outweighs the choice.
 Access prepare_any(WarpCtx& w, const XInst& x, unsigned bytes, bool writes);
 
+// Turns an access to global memory to the lines that the SM has to itself.
+template <bool writes>
+SIMTLAB_INLINE void use_own_lines(WarpCtx& w, Access& access, unsigned bytes) {
+  if (w.memory->buffer == nullptr) [[likely]]
+    return;
+  if (w.space != ptx::Space::global && w.space != ptx::Space::generic) return;
+  u64 delta = 0;
+  const bool ordered = access.pattern != Pattern::scatter;
+  switch (writes ? own_lines_to_write(w, bytes, ordered, delta) : own_lines_to_read(w, bytes, ordered, delta)) {
+    case OwnLines::none:
+      return;
+    case OwnLines::one: {
+      const u64 first = access.first - access.delta;
+      access.whole = access.whole && first / 128 == (first + warp_lanes * bytes - 1) / 128;
+      access.first = first + delta;
+      access.delta = delta;
+      return;
+    }
+    case OwnLines::many:
+      access.pattern = Pattern::scatter;
+      access.hosts_ready = true;
+      return;
+  }
+}
+
 // Host addresses of the lanes; those of inactive lanes may be read, too.
 SIMTLAB_INLINE const u64* hosts_of(WarpCtx& w, const Access& access) {
   u64* hosts = w.memory->hosts;

@@ -1,6 +1,6 @@
 // atom and red: read-modify-write lane by lane in lane order, so that every result is exact and repeatable.
-// Order between warps is the order in which they're stepped; blocks of one memory must not be stepped by
-// several host threads at once.
+// Order between warps is the order in which they're stepped, or that of StoreBuffer::commit() where there is one:
+// only then may blocks of one memory be stepped by several host threads at once.
 #include "exec/arith/half.h"
 #include "exec/memops/ops.h"
 
@@ -135,6 +135,10 @@ struct AddHalfPair {
 };
 
 // T: what memory holds. Row elements are 32 or 64 bits wide.
+SIMTLAB_INLINE u32 lanes_to_do(WarpCtx& w, const XInst& x, unsigned operand_bytes) {
+  return w.memory->buffer == nullptr ? w.mask : defer_atomic(w, x, operand_bytes);
+}
+
 template <class Op, class T>
 void atomic(WarpCtx& w, const XInst& x) {
   using E = RowElem<T>;
@@ -143,7 +147,7 @@ void atomic(WarpCtx& w, const XInst& x) {
   const std::byte* b = w.row(x.src[1]);
   const std::byte* c = x.inst->src_count > 2 ? w.row(x.src[2]) : b;
   E* out = reinterpret_cast<E*>(w.row(x.dst));
-  for (u32 m = w.mask; m != 0; m &= m - 1) {
+  for (u32 m = lanes_to_do(w, x, sizeof(E)); m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     const T old = read_host<T>(hosts[lane]);
     write_host<T>(hosts[lane], Op::apply(old, get<T>(b, lane), get<T>(c, lane)));
@@ -167,7 +171,7 @@ void atomic128(WarpCtx& w, const XInst& x) {
   const u64* b = w.row64(x.src[1]);
   const u64* c = cas ? w.row64(x.src[2]) : b;
   u64* out = w.row64(x.dst);
-  for (u32 m = w.mask; m != 0; m &= m - 1) {
+  for (u32 m = lanes_to_do(w, x, 16); m != 0; m &= m - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(m);
     const u64 low = read_host<u64>(hosts[lane]), high = read_host<u64>(hosts[lane] + 8);
     if (!cas || (low == b[lane] && high == b[warp_lanes + lane])) {

@@ -77,7 +77,8 @@ template <class T, class R>
 
 template <Where where, bool wide, class T, class R>
 void load_one(WarpCtx& w, const XInst& x) {
-  const Access access = prepare<where, wide, false>(w, x, sizeof(T));
+  Access access = prepare<where, wide, false>(w, x, sizeof(T));
+  if constexpr (where == Where::global || where == Where::generic) use_own_lines<false>(w, access, sizeof(T));
   read_rows<T, R>(w, access, w.row(x.dst));
 }
 
@@ -99,7 +100,9 @@ template <class T, class R>
 template <Where where, bool wide, class T, class R>
 void load_vector(WarpCtx& w, const XInst& x) {
   const unsigned count = elements(*x.inst, x.inst->type == ptx::Type::b128 ? 16 : (unsigned)sizeof(T));
-  const Access access = prepare<where, wide, false>(w, x, (unsigned)sizeof(T) * count);
+  Access access = prepare<where, wide, false>(w, x, (unsigned)sizeof(T) * count);
+  if constexpr (where == Where::global || where == Where::generic)
+    use_own_lines<false>(w, access, (unsigned)sizeof(T) * count);
   read_vector<T, R>(w, x, access, count);
 }
 

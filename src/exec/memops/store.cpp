@@ -92,7 +92,8 @@ template <class T, class E>
 
 template <Where where, bool wide, class T, class E>
 void store_one(WarpCtx& w, const XInst& x) {
-  const Access access = prepare<where, wide, true>(w, x, sizeof(T));
+  Access access = prepare<where, wide, true>(w, x, sizeof(T));
+  if constexpr (where == Where::global || where == Where::generic) use_own_lines<true>(w, access, sizeof(T));
   write_rows<T, E>(w, access, w.row(x.src[1]));
 }
 
@@ -114,7 +115,9 @@ template <class T, class E>
 template <Where where, bool wide, class T, class E>
 void store_vector(WarpCtx& w, const XInst& x) {
   const unsigned count = elements(*x.inst, x.inst->type == ptx::Type::b128 ? 16 : (unsigned)sizeof(T));
-  const Access access = prepare<where, wide, true>(w, x, (unsigned)sizeof(T) * count);
+  Access access = prepare<where, wide, true>(w, x, (unsigned)sizeof(T) * count);
+  if constexpr (where == Where::global || where == Where::generic)
+    use_own_lines<true>(w, access, (unsigned)sizeof(T) * count);
   write_vector<T, E>(w, x, access, count);
 }
 
