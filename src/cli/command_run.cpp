@@ -15,6 +15,7 @@
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/replay.h"
 #include "cli/temporary.h"
 #include "frontend/frontend.h"
 #include "runtime/configuration.h"
@@ -25,6 +26,7 @@ namespace {
 
 struct Run {
   RunOptions run;
+  std::string record, trace;
   OutputOptions output;
   KernelRun kernel;
 };
@@ -112,8 +114,9 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   if (configuration.options.mode == "timing") timing::check_main_memory(device.device);
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
-  ProgramResult r =
-      run_program({command, runtime::run_config(configuration), data_on_stdout(options.output)});
+  result::RunConfig config = runtime::run_config(configuration);
+  if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
+  ProgramResult r = run_program({command, config, data_on_stdout(options.output)});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);
@@ -179,8 +182,30 @@ void add_kernel_options(CLI::App& command, KernelRun& run) {
       ->group(group);
 }
 
+// `run TRACE` and `run --trace TRACE`.
+int trace(const Run& options, const std::vector<std::string>& rest, bool more) {
+  const std::string file = options.trace.empty() ? rest.front() : options.trace;
+  if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
+      has_launch_options(options.kernel.launch))
+    throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched", "simtlab run FILE.simt --gpu NAME");
+  return run_trace(file, options.run, options.output, options.record);
+}
+
+void add_trace_options(CLI::App& command, Run& run) {
+  const auto group = "Traces";
+  command.add_option("--record", run.record, "Write a trace of everything that runs (docs/traces.md)")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--trace", run.trace, "Run this trace, ours or Accel-Sim's, whatever its name")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("FILE")
+      ->group(group);
+}
+
 int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
+  if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
   check_outputs(options.output);
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)
@@ -189,12 +214,13 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   }
   for (const std::string& a : rest)
     if (a.starts_with("-")) unexpected_argument(app, a);
+  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))) return trace(options, rest, after_dashes.has_value());
   const bool launch_described =
       !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
     KernelRun kernel = options.kernel;
     kernel.file = rest.front();
-    return run_kernel(kernel, options.run, options.output);
+    return run_kernel(kernel, options.run, options.output, options.record);
   }
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
@@ -220,8 +246,10 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   sub->footer(
       "Forms: simtlab run [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
       "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]\n"
-      "       simtlab run [OPTIONS] kernel.ptx --launch FILE");
+      "       simtlab run [OPTIONS] kernel.ptx --launch FILE\n"
+      "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g");
   add_run_options(*sub, options->run);
+  add_trace_options(*sub, *options);
   add_kernel_options(*sub, options->kernel);
   add_output_options(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {

@@ -15,6 +15,8 @@ struct KernelRun {
 };
 
 // Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.
-int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output);
+// record: the trace to write; empty: none.
+int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output,
+               const std::string& record);
 
 }  // namespace simtlab::cli

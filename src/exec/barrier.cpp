@@ -56,9 +56,7 @@ void deliver(Warp& w, const Barrier& barrier) {
 void release_if_complete(Block::Impl& b, Barrier& barrier) {
   const auto warps = static_cast<unsigned>(b.warps.size());
   const std::uint32_t everybody = warps == warp_size ? ~0u : (1u << warps) - 1;
-  const bool complete = barrier.expected != 0 ? barrier.arrivals * warp_size >= barrier.expected
-                                              : ((barrier.arrived | b.exited) & everybody) == everybody;
-  if (!complete || barrier.arrivals == 0) return;
+  if (!barrier.complete(everybody, b.exited)) return;
   for (std::uint32_t m = barrier.waiting; m != 0; m &= m - 1) {
     Warp& w = b.warps[static_cast<unsigned>(__builtin_ctz(m))];
     deliver(w, barrier);
@@ -81,9 +79,9 @@ void arrive(Block::Impl& b, Warp& w, const XInst& x, std::uint32_t lanes) {
               "barrier {} is used with different thread counts at once ({} and {}; 0 = all), by {} of {}", id,
               barrier.expected, expected, thread_name(b, w.ctx.warp, lane), kernel_name(b, *x.inst)));
   }
-  barrier.expected = expected;
-  barrier.arrived |= 1u << w.ctx.warp;
-  ++barrier.arrivals;
+  barrier.arrive(w.ctx.warp, expected);
+  b.step.barrier = static_cast<std::uint16_t>(id);
+  b.step.barrier_threads = static_cast<std::uint16_t>(expected);
   const ptx::BarMode mode = x.inst->mods.bar;
   if (is_reduction(mode)) {
     const std::uint32_t yes = w.ctx.pred(x.psrc[0]) & lanes;

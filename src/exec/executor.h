@@ -128,6 +128,8 @@ struct Step {
   std::uint16_t bytes = 0;  // per lane (whole vector)
   // Nothing was done: the warp would touch what an atomic of its SM is still to change. After StoreBuffer::commit() it can.
   bool blocked = false;
+  // bar with lanes: which one, and the threads it names (0: all of the block).
+  std::uint16_t barrier = 0, barrier_threads = 0;
 };
 
 enum class WarpStatus : std::uint8_t { ready, barrier, exited };

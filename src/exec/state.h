@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/barrier_count.h"
 #include "exec/executor.h"
 #include "exec/interpreter.h"
 #include "exec/isa.h"
@@ -150,11 +151,7 @@ struct Warp {
   Frame& frame() { return frames[frame_depth]; }
 };
 
-struct Barrier {
-  std::uint32_t arrived = 0;  // warps, one bit each
-  std::uint32_t waiting = 0;
-  std::uint32_t arrivals = 0;  // warps, a warp that arrives twice counts twice
-  std::uint32_t expected = 0;  // threads; 0: all of the block
+struct Barrier : BarrierCount {
   std::uint32_t popc = 0;
   bool all = true, any = false;
 };

@@ -45,6 +45,7 @@ double Gpu::Impl::fill_time(std::uint64_t bytes) const {
 }
 
 void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async) {
+  note(stream::trace::OpKind::copy, {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
   const double duration = copy_time(bytes, kind);
   const Engine engine = kind == CopyKind::host_to_device   ? Engine::copy_in
                         : kind == CopyKind::device_to_host ? Engine::copy_out
@@ -56,6 +57,7 @@ void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool
 }
 
 void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async) {
+  note(stream::trace::OpKind::fill, {.flag = async, .stream = stream, .a = bytes});
   const double duration = fill_time(bytes);
   timeline.submit(stream, Engine::compute, duration, 0, !async);
   ++copy_count;

@@ -10,6 +10,8 @@
 
 namespace simtlab::gpu {
 
+using stream::trace::OpKind;
+
 Gpu::Gpu(const device::Device& device, const Options& options)
     : impl_(std::make_unique<Impl>(device, options)) {}
 Gpu::~Gpu() = default;
@@ -108,9 +110,11 @@ const exec::Texture* Gpu::texture(std::uint64_t handle) const {
 // ---- streams and events
 
 StreamId Gpu::create_stream(bool non_blocking) {
+  impl_->note(OpKind::create_stream, {.flag = non_blocking});
   return impl_->timeline.create_stream(non_blocking);
 }
 bool Gpu::destroy_stream(StreamId stream) {
+  impl_->note(OpKind::destroy_stream, {.stream = stream});
   return impl_->timeline.destroy_stream(stream);
 }
 bool Gpu::has_stream(StreamId stream) const {
@@ -123,27 +127,34 @@ bool Gpu::idle(StreamId stream) const {
   return impl_->timeline.idle(stream);
 }
 void Gpu::synchronize() {
+  impl_->note(OpKind::synchronize, {});
   impl_->timeline.synchronize();
 }
 void Gpu::synchronize(StreamId stream) {
+  impl_->note(OpKind::synchronize, {.flag = true, .stream = stream});
   impl_->timeline.synchronize(stream);
 }
 EventId Gpu::create_event() {
+  impl_->note(OpKind::create_event, {});
   return impl_->timeline.create_event();
 }
 bool Gpu::destroy_event(EventId event) {
+  impl_->note(OpKind::destroy_event, {.a = event});
   return impl_->timeline.destroy_event(event);
 }
 bool Gpu::has_event(EventId event) const {
   return impl_->timeline.has_event(event);
 }
 void Gpu::record_event(EventId event, StreamId stream) {
+  impl_->note(OpKind::record_event, {.stream = stream, .a = event});
   impl_->timeline.record(event, stream);
 }
 void Gpu::wait_host(EventId event) {
+  impl_->note(OpKind::wait_host, {.a = event});
   impl_->timeline.synchronize_event(event);
 }
 void Gpu::wait_event(StreamId stream, EventId event) {
+  impl_->note(OpKind::wait_event, {.stream = stream, .a = event});
   impl_->timeline.wait(stream, event);
 }
 std::optional<double> Gpu::event_time_ns(EventId event) const {
@@ -154,6 +165,7 @@ double Gpu::now_ns() const {
 }
 
 void Gpu::reset() {
+  impl_->note(OpKind::reset, {});
   impl_->timeline.reset();
   impl_->modules.clear();
   impl_->textures.clear();

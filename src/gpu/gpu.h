@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,10 @@
 #include "device/device.h"
 #include "exec/executor.h"
 #include "result/metrics.h"
+
+namespace simtlab::stream::trace {
+class Reader;
+}
 
 namespace simtlab::gpu {
 
@@ -32,6 +37,7 @@ struct Options {
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
   std::function<void(std::string_view)> print;  // device printf
+  std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
 };
 
 using ModuleId = std::uint32_t;
@@ -103,6 +109,10 @@ class Gpu {
   double now_ns() const;                                       // simulated host time
   // Size of the heap that malloc in kernels uses (8 MiB); false once a kernel that uses it has run.
   bool set_heap_bytes(std::uint64_t bytes);
+  // Repeats what a trace recorded: kernels, copies, streams. Throws as launch(), and Error(bad_input "trace-...").
+  void replay(stream::trace::Reader& trace);
+  // Completes the file of Options::record; what comes later is not recorded. Throws Error(failure "file-write").
+  void finish_recording();
   // Waits for everything, then drops modules, textures, streams and events. Allocations stay: release them. Results stay.
   void reset();
 

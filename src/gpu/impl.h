@@ -9,6 +9,7 @@
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
 #include "gpu/timeline.h"
+#include "stream/trace/writer.h"
 #include "timing/timing.h"
 
 namespace simtlab::gpu {
@@ -32,6 +33,7 @@ struct Gpu::Impl {
       t.threads = usable_threads(options.threads);
       timing = std::make_unique<timing::Gpu>(device, t);
     }
+    begin_recording();
   }
 
   struct Slot {
@@ -46,13 +48,27 @@ struct Gpu::Impl {
   void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
   void charge_fill(std::uint64_t bytes, StreamId stream, bool async);
   void invalidate(std::uint64_t address, std::uint64_t bytes) {
-    if (timing && bytes != 0) timing->invalidate(address, bytes);
+    if (bytes == 0) return;
+    note(stream::trace::OpKind::invalidate, {.a = address, .b = bytes});
+    if (timing) timing->invalidate(address, bytes);
   }
+  // recording.cpp
+  void begin_recording();
+  struct Noted { bool flag = false; std::uint32_t stream = 0; std::uint64_t a = 0, b = 0; };
+  void note(stream::trace::OpKind kind, const Noted& what) {
+    if (recorder) record(kind, what);
+  }
+  void record(stream::trace::OpKind kind, const Noted& what);
+  void apply(const stream::trace::Operation& operation, const stream::trace::Reader& trace);
+  exec::FunctionalResult step_through(const stream::WarpSource& launch) const;
+  // launches.cpp
+  void run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream);
   Slot& slot(ModuleId id);
   std::uint32_t registers_of(const ptx::Function& f) const {
     return options.registers_override != 0 ? options.registers_override : f.registers;
   }
-  result::KernelResult run_functional(const exec::Launch& launch, const ptx::Function& function);
+  // executed: the launch itself, if nothing is recorded.
+  result::KernelResult run_functional(const stream::WarpSource& launch, const exec::Launch* executed);
   void keep(result::KernelResult&& result);
 
   device::Device device;
@@ -72,6 +88,7 @@ struct Gpu::Impl {
   double launch_wall_seconds = 0;
   double wall_instructions = 0;
   Clock::time_point start = Clock::now();
+  std::unique_ptr<stream::trace::Writer> recorder;
 };
 
 }  // namespace simtlab::gpu

@@ -9,6 +9,8 @@
 #include "device/occupancy.h"
 #include "gpu/impl.h"
 #include "result/totals.h"
+#include "stream/executed.h"
+#include "stream/trace/record.h"
 
 namespace simtlab::gpu {
 namespace {
@@ -80,7 +82,8 @@ void note_directives(const device::Device& device, const ptx::Module& module, co
 
 }  // namespace
 
-result::KernelResult Gpu::Impl::run_functional(const exec::Launch& launch, const ptx::Function& function) {
+result::KernelResult Gpu::Impl::run_functional(const stream::WarpSource& launch, const exec::Launch* executed) {
+  const ptx::Function& function = launch.function();
   const device::Occupancy fit =
       device::occupancy(device, launch.threads_per_block(), registers_of(function), launch.shared_bytes());
   if (fit.blocks_per_sm == 0)
@@ -95,7 +98,7 @@ result::KernelResult Gpu::Impl::run_functional(const exec::Launch& launch, const
   exec::FunctionalOptions functional;
   functional.max_warp_instructions = options.max_warp_instructions;
   functional.interrupt = options.interrupt;
-  const exec::FunctionalResult ran = exec::run_functional(launch, functional);
+  const exec::FunctionalResult ran = executed != nullptr ? exec::run_functional(*executed, functional) : step_through(launch);
   result::KernelResult out;
   out.metrics.set("gpu.instructions.warp", ran.warp_instructions);
   out.metrics.set("gpu.instructions.thread", ran.thread_instructions);
@@ -148,25 +151,34 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
     p.heap = &m.heap;
   }
 
-  const Clock::time_point begin = Clock::now();
   const exec::Launch launch(p, m.memory);
-  result::KernelResult result = m.timing ? m.timing->run(launch) : m.run_functional(launch, function);
-  m.launch_wall_seconds += seconds_since(begin);
-  m.wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);
+  m.run_kernel(stream::ExecutedLaunch(launch), &launch, stream);
+}
 
+void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) {
+  const Clock::time_point begin = Clock::now();
+  std::optional<stream::trace::RecordingLaunch> recording;
+  if (recorder) recording.emplace(launch, *recorder, stream);
+  const stream::WarpSource& source = recording ? *recording : launch;
+  result::KernelResult result = timing ? timing->run(source) : run_functional(source, recording ? nullptr : executed);
+  if (recording) recording->finish();
+  launch_wall_seconds += seconds_since(begin);
+  wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);
+
+  const ptx::Function& function = launch.function();
+  const exec::Dim3 grid = launch.grid(), block = launch.block();
   result.name = function.name;
   result.demangled = demangle(function.name);
   result.grid[0] = grid.x, result.grid[1] = grid.y, result.grid[2] = grid.z;
   result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
   result.shared_bytes = launch.shared_bytes();
-  result.registers = m.registers_of(function);
-  note_directives(m.device, *slot.module, function, result);
+  result.registers = registers_of(function);
+  note_directives(device, launch.module(), function, result);
   // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
-  const double overhead =
-      result.metrics.get("gpu.launch_overhead").value_or(m.device.host.launch_overhead_ns);
+  const double overhead = result.metrics.get("gpu.launch_overhead").value_or(device.host.launch_overhead_ns);
   const double duration = result.metrics.get("gpu.time").value_or(0);
-  m.timeline.submit(stream, Engine::compute, duration, overhead, false);
-  m.keep(std::move(result));
+  timeline.submit(stream, Engine::compute, duration, overhead, false);
+  keep(std::move(result));
 }
 
 }  // namespace simtlab::gpu

@@ -77,6 +77,7 @@ struct Mods {
   std::uint8_t copy_bytes = 0;    // cp.async: 4, 8, 16 (source size operand, if any, is src[2])
   std::uint8_t src_type_hi = 0;   // dp2a.hi; video: encoded selectors (ptx/decode documents them)
   std::uint32_t video = 0;        // video instructions: packed selectors, see ptx/decode_video
+  bool operator==(const Mods&) const = default;
 };
 
 // One argument of a call: copied between the caller's frame and the callee's formal parameter.

@@ -47,7 +47,8 @@ std::string to_json(const RunConfig& config) {
                     {"max_memory_bytes", config.max_memory_bytes},
                     {"registers", config.registers},
                     {"threads", config.threads},
-                    {"seed", config.seed}};
+                    {"seed", config.seed},
+                    {"record", config.record}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -65,6 +66,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.registers = member<std::uint32_t>(in, "registers", file);
   config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
+  config.record = member<std::string>(in, "record", file);
   const auto settings = in.find("settings");
   if (settings == in.end() || !settings->is_array()) fail(file, "key 'settings' is not an array");
   for (const Json& s : *settings) {

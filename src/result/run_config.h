@@ -39,6 +39,7 @@ struct RunConfig {
   std::uint32_t registers = 0;         // --regs; 0 = the compiler's or the estimate
   std::uint32_t threads = 0;           // of the host; 0 = all that the process may use
   std::uint64_t seed = 0;
+  std::string record;                  // absolute path of the trace to write; empty: none
   bool operator==(const RunConfig&) const = default;
 };
 

@@ -160,10 +160,24 @@ void watch_process(Runtime& runtime) {
   for (const int s : crash_signals) install(s, on_crash);
 }
 
+std::string claim_recording(const std::string& file) {
+  const char* result = std::getenv("SIMTLAB_RESULT");
+  if (file.empty() || result == nullptr) return file;
+  for (unsigned i = 0; i < 10000; ++i) {
+    const std::string number = i == 0 ? "" : "." + std::to_string(i);
+    const int claim = open((result + (".trace" + number)).c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (claim < 0) continue;
+    close(claim);
+    return file + number;
+  }
+  return {};
+}
+
 void write_result(Runtime& runtime) {
   const char* path = std::getenv("SIMTLAB_RESULT");
   if (path == nullptr || *path == '\0') return;
   try {
+    runtime.finish_recording();
     write_or_throw(runtime, path);
   } catch (const Error& error) {
     std::fprintf(stderr, "simtlab: %s", error.format().c_str());

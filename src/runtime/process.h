@@ -17,6 +17,8 @@ class Runtime;
 const volatile bool* interrupt_flag();
 // Called once, when the GPU is made (under the lock).
 void watch_process(Runtime& runtime);
+// Several processes of a program that record get files of their own: FILE, FILE.1, ... Empty stays empty.
+std::string claim_recording(const std::string& file);
 // Writes the result now (again: replaces what this process wrote). Never throws; says on stderr if it can't.
 void write_result(Runtime& runtime);
 // A launch was stopped by the flag: partial result, exit 130.

@@ -127,6 +127,7 @@ gpu::Gpu& Runtime::gpu() {
     options.registers_override = config_.registers;
     options.threads = config_.threads;
     options.interrupt = interrupt_flag();
+    options.record = claim_recording(config_.record);
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);

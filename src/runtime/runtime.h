@@ -58,6 +58,9 @@ class Runtime {
     interrupted_ = true;
     stopped_at_ = where;
   }
+  void finish_recording() {
+    if (gpu_) gpu_->finish_recording();
+  }
   // Result so far; nullopt if the program made no CUDA call that counts.
   std::optional<result::Result> result();
 

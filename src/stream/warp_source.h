@@ -60,7 +60,9 @@ class WarpSource {
   // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
   virtual bool one_at_a_time() const { return false; }
 
-  std::uint64_t block_count() const { return grid().count(); }
+  // Blocks to run: all of the grid, unless a trace holds a part of them. A model counts them from 0.
+  virtual std::uint64_t block_count() const { return grid().count(); }
+  virtual std::uint64_t block_number(std::uint64_t index) const { return index; }   // in the grid
   unsigned threads_per_block() const { return static_cast<unsigned>(block().count()); }
   unsigned warps_per_block() const { return (threads_per_block() + exec::warp_size - 1) / exec::warp_size; }
 };

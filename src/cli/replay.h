@@ -1,0 +1,15 @@
+// Simulating a recorded trace.
+#pragma once
+
+#include <string>
+
+#include "cli/options.h"
+
+namespace simtlab::cli {
+
+// Whether the file is a trace by its name: *.simt, kernelslist.g, *.traceg, *.traceg.xz.
+bool is_trace(const std::string& file);
+// Replays, writes the report to stdout. Returns the exit code or throws Error.
+int run_trace(const std::string& file, const RunOptions& options, const OutputOptions& output, const std::string& record);
+
+}  // namespace simtlab::cli

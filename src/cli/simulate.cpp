@@ -1,0 +1,79 @@
+#include "cli/simulate.h"
+
+#include <unistd.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+
+namespace simtlab::cli {
+namespace {
+
+gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
+  gpu::Options out;
+  out.mode = o.mode == "functional" ? gpu::Mode::functional : gpu::Mode::timing;
+  out.max_cycles = o.max_cycles;
+  out.max_memory_bytes = o.max_memory;
+  out.registers_override = static_cast<std::uint32_t>(o.registers);
+  out.threads = static_cast<unsigned>(o.threads);
+  out.interrupt = signals.flag();
+  out.print = [](std::string_view text) { talk(text); };  // stdout is the report
+  return out;
+}
+
+// Both a signal and the time limit stop the simulation as an interruption; the user is told which it was.
+Error what_ended_it(const Error& error, const Signals& signals, const device::ToolOptions& o) {
+  if (error.code() != ExitCode::interrupted) return error;
+  if (signals.timed_out()) return time_limit(o, error.diagnostics().front().message);
+  return error;
+}
+
+bool has_partial_result(const Error& error) {
+  return error.code() == ExitCode::interrupted || error.code() == ExitCode::program_failed ||
+         error.id().starts_with("limit-");
+}
+
+}  // namespace
+
+int simulate(const Simulation& simulation, const Work& work) {
+  const device::ToolOptions& tool = simulation.configuration.options;
+  const Signals signals(tool.max_time_ns * 1e-9);
+  gpu::Options gpu_settings = gpu_options(tool, signals);
+  gpu_settings.record = simulation.record;
+  gpu::Gpu gpu(simulation.device.device, gpu_settings);
+  std::optional<Error> failure;
+  std::string where;
+  try {
+    const Progress progress("simulating", simulation.output.quiet);
+    work(gpu, signals.flag());
+  } catch (const Error& e) {
+    if (e.code() == ExitCode::interrupted) where = e.diagnostics().front().message;
+    failure = what_ended_it(e, signals, tool);
+    if (!has_partial_result(*failure)) throw;
+  }
+  gpu.finish_recording();
+
+  result::Result result = gpu.result();
+  result::Manifest& m = result.manifest;
+  m.device = simulation.device.device.name;
+  m.mode = tool.mode;
+  m.seed = tool.seed;
+  m.inputs = simulation.inputs;
+  m.configuration = configuration_of(simulation.configuration, simulation.device);
+  if (failure) {
+    m.stopped_at = where;
+    m.interrupted = failure->code() == ExitCode::interrupted;
+    m.failure = failure->format();
+    m.failure_id = failure->id();
+    m.failure_code = static_cast<int>(failure->code());
+  }
+  simulation.clock.finish(result);
+  write_outputs(result, simulation.output, STDOUT_FILENO);
+  if (failure) throw *failure;
+  return 0;
+}
+
+}  // namespace simtlab::cli

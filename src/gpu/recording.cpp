@@ -1,0 +1,121 @@
+// Recording what the GPU is asked for as a trace, and doing it again from one.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "base/error.h"
+#include "gpu/impl.h"
+#include "stream/trace/reader.h"
+#include "stream/trace/replay.h"
+
+namespace simtlab::gpu {
+
+using stream::trace::Operation;
+using stream::trace::OpKind;
+
+void Gpu::Impl::begin_recording() {
+  if (options.record.empty()) return;
+  recorder = std::make_unique<stream::trace::Writer>(options.record, fmt::format("{}, {}", device.name, timing ? "timing" : "functional"));
+}
+
+void Gpu::Impl::record(OpKind kind, const Noted& what) {
+  recorder->operation({.kind = kind, .flag = what.flag, .stream = what.stream, .a = what.a, .b = what.b, .kernel = {}});
+}
+
+void Gpu::finish_recording() {
+  Impl& m = *impl_;
+  m.note(OpKind::peak, {.a = m.peak_bytes});
+  if (m.recorder) m.recorder->close();
+  m.recorder.reset();
+}
+
+// Blocks one after another, warps in turns: for recording without a clock.
+exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch) const {
+  constexpr unsigned turn = 256;
+  exec::FunctionalResult out;
+  const std::unique_ptr<stream::ResidentBlock> block = launch.make_block();
+  for (; out.blocks < launch.block_count(); ++out.blocks) {
+    block->reset(out.blocks, 0, 0);
+    for (bool finished = false; !finished;) {
+      bool progress = false;
+      finished = true;
+      for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp) {
+        for (unsigned left = turn; left > 0 && block->status(warp) == stream::WarpStatus::ready; --left) {
+          out.thread_instructions += static_cast<unsigned>(std::popcount(block->step(warp, out.warp_instructions++).mask));
+          progress = true;
+        }
+        finished = finished && block->status(warp) == stream::WarpStatus::exited;
+      }
+      if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", block->whereabouts());
+      if (!progress && !finished) block->check_progress();
+    }
+  }
+  return out;
+}
+
+void Gpu::replay(stream::trace::Reader& trace) {
+  trace.rewind();
+  while (const std::optional<Operation> operation = trace.next()) impl_->apply(*operation, trace);
+}
+
+void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
+  const auto require = [&](bool known, const char* what) {
+    if (!known) trace.damaged(0, fmt::format("an operation of kind {} names {} that does not exist", static_cast<int>(op.kind), what));
+  };
+  const bool on_stream = op.kind <= OpKind::fill || op.kind == OpKind::destroy_stream || op.kind == OpKind::record_event ||
+                         op.kind == OpKind::wait_event || (op.kind == OpKind::synchronize && op.flag);
+  if (on_stream) require(timeline.has_stream(op.stream), "a stream");
+  const auto event = static_cast<EventId>(op.a);
+  if (op.kind >= OpKind::destroy_event && op.kind <= OpKind::wait_event) require(op.a == event && timeline.has_event(event), "an event");
+  switch (op.kind) {
+    case OpKind::kernel: {
+      ++launches;
+      run_kernel(stream::trace::ReplayedLaunch(trace, op.kernel), nullptr, op.stream);
+      break;
+    }
+    case OpKind::copy:
+      require(op.b <= 2, "a direction");
+      charge(op.a, static_cast<CopyKind>(op.b), op.stream, op.flag);
+      break;
+    case OpKind::fill:
+      charge_fill(op.a, op.stream, op.flag);
+      break;
+    case OpKind::invalidate:
+      invalidate(op.a, op.b);
+      break;
+    case OpKind::create_stream:
+      timeline.create_stream(op.flag);
+      break;
+    case OpKind::destroy_stream:
+      timeline.destroy_stream(op.stream);
+      break;
+    case OpKind::synchronize:
+      op.flag ? timeline.synchronize(op.stream) : timeline.synchronize();
+      break;
+    case OpKind::create_event:
+      timeline.create_event();
+      break;
+    case OpKind::destroy_event:
+      timeline.destroy_event(event);
+      break;
+    case OpKind::record_event:
+      timeline.record(event, op.stream);
+      break;
+    case OpKind::wait_host:
+      timeline.synchronize_event(event);
+      break;
+    case OpKind::wait_event:
+      timeline.wait(op.stream, event);
+      break;
+    case OpKind::reset:
+      timeline.reset();
+      break;
+    case OpKind::peak:
+      peak_bytes = op.a;
+      break;
+    case OpKind::count_:
+      break;
+  }
+}
+
+}  // namespace simtlab::gpu

@@ -1,0 +1,41 @@
+// A launch that is written down while a model reads it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "stream/trace/warp_code.h"
+#include "stream/trace/writer.h"
+#include "stream/warp_source.h"
+
+namespace simtlab::stream::trace {
+
+class RecordingLaunch final : public WarpSource {
+ public:
+  // Both outlive it.
+  RecordingLaunch(const WarpSource& inner, Writer& writer, std::uint32_t stream);
+  ~RecordingLaunch() override;
+  void finish();    // the kernel has run; without it nothing of the kernel is kept
+
+  const ptx::Function& function() const override { return inner_.function(); }
+  const ptx::Module& module() const override { return inner_.module(); }
+  Dim3 grid() const override { return inner_.grid(); }
+  Dim3 block() const override { return inner_.block(); }
+  std::uint32_t shared_bytes() const override { return inner_.shared_bytes(); }
+  std::uint64_t block_count() const override { return inner_.block_count(); }
+  std::uint64_t block_number(std::uint64_t index) const override { return inner_.block_number(index); }
+  std::unique_ptr<ResidentBlock> make_block() const override;
+
+  const CodeView& code(const ptx::Function& function) const;
+  Writer& writer() const { return writer_; }
+
+ private:
+  const WarpSource& inner_;
+  Writer& writer_;
+  mutable std::mutex mutex_;
+  mutable std::map<const ptx::Function*, std::unique_ptr<CodeView>> codes_;
+  bool finished_ = false;
+};
+
+}  // namespace simtlab::stream::trace

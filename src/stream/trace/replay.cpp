@@ -1,0 +1,176 @@
+#include "stream/trace/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "exec/barrier_count.h"
+
+namespace simtlab::stream::trace {
+namespace {
+
+constexpr std::size_t tables_kept = 4;
+constexpr unsigned barrier_count = 16;
+
+class ReplayedBlock final : public ResidentBlock {
+ public:
+  explicit ReplayedBlock(const ReplayedLaunch& launch) : launch_(launch), warps_(launch.warps_per_block()) {}
+
+  void reset(std::uint64_t block, unsigned, unsigned) override {
+    entry_ = launch_.entry(block);
+    exited_ = 0;
+    barriers_.fill({});
+    for (Warp& warp : warps_) warp.segment.reset();
+    for (Warp& warp : warps_) {
+      warp.decoder.begin();
+      warp.part = 0;
+      warp.status = WarpStatus::ready;
+      guarded(warp, [&] {
+        feed(warp);
+        advance(warp);
+        if (warp.decoder.exited()) throw Malformed("a warp has no instructions");
+      });
+    }
+  }
+
+  WarpStatus status(unsigned warp) const override { return warps_[warp].status; }
+  Next next(unsigned warp) const override { return warps_[warp].decoder.next(); }
+
+  const Step& step(unsigned number, std::uint64_t) override {
+    Warp& warp = warps_[number];
+    guarded(warp, [&] {
+      const CodeView::Traits traits = warp.decoder.traits();
+      warp.decoder.step(step_, addresses_.data(), addresses2_.data());
+      if (traits.barrier && step_.mask != 0) arrive(number);
+      advance(warp);
+    });
+    if (warp.decoder.exited()) leave(number);
+    return step_;
+  }
+
+  std::string whereabouts() const override { return fmt::format("{}, block {}", name(), entry_.number); }
+
+  void check_progress() const override {
+    if (exited_ == everybody() || std::ranges::any_of(warps_, [](const Warp& w) { return w.status == WarpStatus::ready; })) return;
+    launch_.reader().damaged(entry_.segments.front(), whereabouts() + ": warps wait at a barrier that the others don't reach");
+  }
+
+ private:
+  struct Warp {
+    WarpDecoder decoder;
+    std::shared_ptr<const Segment> segment;
+    std::size_t part = 0;            // of the block: the segment it reads
+    WarpStatus status = WarpStatus::ready;
+  };
+
+  std::string name() const { return fmt::format("kernel '{}' of {}", launch_.function().name, launch_.reader().name()); }
+  std::uint32_t everybody() const { return warps_.size() == 32 ? ~0u : (1u << warps_.size()) - 1; }
+
+  template <class F>
+  void guarded(const Warp& warp, F&& f) {
+    try {
+      f();
+    } catch (const Malformed& e) {
+      const std::size_t part = std::min(warp.part, entry_.segments.size() - 1);
+      launch_.reader().damaged(entry_.segments[part], fmt::format("{}, warp {}: {}", whereabouts(), &warp - warps_.data(), e.what()));
+    }
+  }
+
+  // Warps at about the same place share a segment.
+  void feed(Warp& warp) {
+    if (warp.part >= entry_.segments.size()) throw Malformed("a warp does not end");
+    warp.segment.reset();
+    for (const Warp& other : warps_)
+      if (other.segment != nullptr && other.part == warp.part) warp.segment = other.segment;
+    if (warp.segment == nullptr) warp.segment = launch_.segment(entry_, warp.part);
+    const Segment::Streams& streams = warp.segment->warps[static_cast<std::size_t>(&warp - warps_.data())];
+    warp.decoder.feed(streams.control, streams.data);
+  }
+
+  void advance(Warp& warp) {
+    while (warp.decoder.hungry()) {
+      ++warp.part;
+      feed(warp);
+    }
+    warp.decoder.advance(launch_);
+  }
+
+  void arrive(unsigned number) {
+    exec::BarrierCount& barrier = barriers_[step_.barrier];
+    barrier.arrive(number, step_.barrier_threads);
+    if (step_.inst->mods.bar != ptx::BarMode::arrive) {
+      barrier.waiting |= 1u << number;
+      warps_[number].status = WarpStatus::barrier;
+    }
+    release(barrier);
+  }
+
+  void leave(unsigned number) {
+    if (warps_[number].status == WarpStatus::exited) return;
+    warps_[number].status = WarpStatus::exited;
+    warps_[number].segment.reset();
+    exited_ |= 1u << number;
+    for (exec::BarrierCount& barrier : barriers_) release(barrier);
+  }
+
+  void release(exec::BarrierCount& barrier) {
+    if (!barrier.complete(everybody(), exited_)) return;
+    for (unsigned i = 0; i < warps_.size(); ++i)
+      if ((barrier.waiting >> i & 1) != 0) warps_[i].status = WarpStatus::ready;
+    barrier = {};
+  }
+
+  const ReplayedLaunch& launch_;
+  BlockEntry entry_;
+  std::vector<Warp> warps_;
+  std::array<exec::BarrierCount, barrier_count> barriers_{};
+  std::uint32_t exited_ = 0;
+  Step step_;
+  alignas(64) std::array<std::uint64_t, 32> addresses_{}, addresses2_{};
+};
+
+}  // namespace
+
+ReplayedLaunch::ReplayedLaunch(const Reader& reader, Kernel kernel) : reader_(reader), kernel_(std::move(kernel)) {
+  dictionary_ = reader_.dictionary(kernel_);
+  std::uint64_t blocks = 0;
+  for (std::size_t part = 0; part < kernel_.tables.size(); ++part) {
+    first_.push_back(blocks);
+    blocks += reader_.table(kernel_, part).size();
+  }
+  if (blocks != kernel_.blocks)
+    reader_.damaged(kernel_.dictionary, fmt::format("kernel '{}' has {} blocks in its tables, not {}", function().name, blocks, kernel_.blocks));
+}
+
+ReplayedLaunch::~ReplayedLaunch() = default;
+
+BlockEntry ReplayedLaunch::entry(std::uint64_t index) const {
+  const auto part = static_cast<std::size_t>(std::ranges::upper_bound(first_, index) - first_.begin()) - 1;
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find_if(tables_, [&](const auto& t) { return t.first == part; });
+  if (known != tables_.end()) {
+    tables_.splice(tables_.begin(), tables_, known);
+  } else {
+    tables_.emplace_front(part, std::make_shared<const std::vector<BlockEntry>>(reader_.table(kernel_, part)));
+    if (tables_.size() > tables_kept) tables_.pop_back();
+  }
+  return tables_.front().second->at(index - first_[part]);
+}
+
+std::shared_ptr<const Segment> ReplayedLaunch::segment(const BlockEntry& block, std::size_t part) const {
+  const std::uint64_t offset = block.segments[part];
+  return reader_.segment(offset, offset == kernel_.dictionary ? nullptr : dictionary_.get(), warps_per_block());
+}
+
+const CodeView& ReplayedLaunch::code(std::uint32_t number) const {
+  if (number >= reader_.codes().size()) throw Malformed(fmt::format("function {} is not in the trace", number));
+  const std::lock_guard lock(mutex_);
+  auto& known = codes_[number];
+  if (known == nullptr) known = std::make_unique<CodeView>(reader_.codes()[number].function(), number);
+  return *known;
+}
+
+std::unique_ptr<ResidentBlock> ReplayedLaunch::make_block() const { return std::make_unique<ReplayedBlock>(*this); }
+
+}  // namespace simtlab::stream::trace

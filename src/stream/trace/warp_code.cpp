@@ -1,0 +1,198 @@
+#include "stream/trace/warp_code.h"
+
+#include "base/error.h"
+#include "stream/trace/addresses.h"
+
+namespace simtlab::stream::trace {
+namespace {
+
+enum Start : std::uint32_t { behind, at_target, at_distance, elsewhere };
+enum Lanes : std::uint8_t { all_lanes, no_lanes, these_lanes, same_lanes, other_lanes };
+
+}  // namespace
+
+CodeView::CodeView(const ptx::Function& f, std::uint32_t n) : function(&f), number(n) {
+  for (const ptx::Inst& inst : f.code) {
+    const Traits t{has_own_mask(inst), has_addresses(inst), inst.op == ptx::Op::cp_async, inst.op == ptx::Op::bar,
+                   inst.op_class == ptx::OpClass::control};
+    traits.push_back(t);
+    place.push_back(places);
+    places += t.addresses ? (t.copy ? 2 : 1) : 0;
+  }
+}
+
+void WarpEncoder::begin() {
+  take();
+  states_.clear();
+  code_ = nullptr;
+  pc_ = target_ = ptx::no_pc;
+  active_ = last_mask_ = 0;
+  run_ = 0;
+}
+
+// run_rest_: what follows the number once the length is known.
+void WarpEncoder::start_run(const CodeView& code, const Step& step) {
+  cut();
+  run_rest_.clear();
+  if (&code != code_) {
+    start_ = elsewhere;
+    put_number(run_rest_, code.number);
+    put_number(run_rest_, step.pc);
+    code_ = &code;
+    state_ = states_.of(code);
+  } else if (step.pc == pc_) {
+    start_ = behind;
+  } else if (step.pc == target_) {
+    start_ = at_target;
+  } else {
+    start_ = at_distance;
+    put_signed(run_rest_, std::uint64_t{step.pc} - pc_);
+  }
+  if (step.active != active_) {
+    start_ |= 4;
+    put_u32(run_rest_, step.active);
+    active_ = step.active;
+  }
+}
+
+void WarpEncoder::put_mask(const Step& step) {
+  if (step.mask == step.active) return data_.push_back(all_lanes);
+  if (step.mask == 0) return data_.push_back(no_lanes);
+  if (step.mask == last_mask_) return data_.push_back(same_lanes);
+  if (step.mask == (step.active & ~last_mask_)) {
+    data_.push_back(other_lanes);
+  } else {
+    data_.push_back(these_lanes);
+    put_u32(data_, step.mask);
+  }
+  last_mask_ = step.mask;
+}
+
+void WarpEncoder::add(const CodeView& code, const Step& step) {
+  if (run_ == 0 || step.pc != pc_ || &code != code_ || step.active != active_) start_run(code, step);
+  ++run_;
+  pc_ = step.pc + 1;
+  const ptx::Inst& inst = code.function->code[step.pc];
+  const CodeView::Traits traits = code.traits[step.pc];
+  if (traits.control) target_ = inst.target;
+  if (traits.own_mask) {
+    put_mask(step);
+  } else {
+    SIMTLAB_ASSERT(step.mask == step.active, "only guarded instructions leave lanes out");
+  }
+  if (step.mask == 0) return;
+  if (traits.addresses) {
+    AddressState* state = state_ + code.place[step.pc];
+    put_addresses(data_, state[0], step.addresses, step.mask, step.space, step.bytes);
+    if (traits.copy) put_addresses(data_, state[1], step.addresses2, step.mask, ptx::Space::shared, step.bytes);
+  } else if (traits.barrier) {
+    put_number(data_, step.barrier);
+    put_number(data_, step.barrier_threads);
+  }
+}
+
+void WarpEncoder::cut() {
+  if (run_ == 0) return;
+  put_number(control_, std::uint64_t{run_} << 3 | start_);
+  control_.insert(control_.end(), run_rest_.begin(), run_rest_.end());
+  run_ = 0;
+}
+
+void WarpEncoder::end() {
+  cut();
+  control_.push_back(0);
+}
+
+void WarpDecoder::begin() {
+  control_ = data_ = {};
+  states_.clear();
+  code_ = nullptr;
+  pc_ = behind_ = target_ = ptx::no_pc;
+  active_ = last_mask_ = 0;
+  run_ = 0;
+  exited_ = ended_well_ = false;
+}
+
+void WarpDecoder::start_run(const CodeTable& table) {
+  const std::uint64_t number = control_.number();
+  if (number == 0) {
+    if (!ended_well_) throw Malformed("a warp ends with an instruction that does not end it");
+    exited_ = true;
+    control_.end();
+    data_.end();
+    return;
+  }
+  const auto start = static_cast<std::uint32_t>(number & 3);
+  std::uint64_t pc = behind_;
+  if (start == elsewhere) {
+    code_ = &table.code(static_cast<std::uint32_t>(control_.number(0xffffffffu, "a function's number")));
+    state_ = states_.of(*code_);
+    pc = control_.number(0xffffffffu, "a pc");
+  } else if (code_ == nullptr) {
+    throw Malformed("a warp starts nowhere");
+  } else if (start == at_target) {
+    pc = target_;
+  } else if (start == at_distance) {
+    pc = static_cast<std::uint32_t>(behind_ + control_.signed_number());
+  }
+  if ((number & 4) != 0) active_ = control_.u32();
+  const std::uint64_t size = code_->traits.size(), length = number >> 3;
+  if (length == 0 || pc >= size || length > size - pc) throw Malformed("a run of instructions leaves its function");
+  pc_ = static_cast<std::uint32_t>(pc);
+  run_ = static_cast<std::uint32_t>(length);
+}
+
+void WarpDecoder::advance(const CodeTable& table) {
+  if (run_ == 0) start_run(table);
+}
+
+std::uint32_t WarpDecoder::read_mask() {
+  switch (data_.byte()) {
+    case all_lanes:
+      return active_;
+    case no_lanes:
+      return 0;
+    case these_lanes:
+      last_mask_ = data_.u32();
+      if ((last_mask_ & ~active_) != 0) throw Malformed("lanes execute that are not active");
+      return last_mask_;
+    case same_lanes:
+      return last_mask_ & active_;
+    case other_lanes:
+      return last_mask_ = active_ & ~last_mask_;
+    default:
+      throw Malformed("lanes of an unknown kind");
+  }
+}
+
+void WarpDecoder::step(Step& out, std::uint64_t* lanes, std::uint64_t* lanes2) {
+  const CodeView::Traits traits = code_->traits[pc_];
+  const ptx::Inst& inst = code_->function->code[pc_];
+  out.inst = &inst;
+  out.function = code_->function;
+  out.pc = pc_;
+  out.active = active_;
+  out.mask = traits.own_mask ? read_mask() : active_;
+  out.addresses = out.addresses2 = nullptr;
+  out.space = inst.mods.space;
+  out.bytes = 0;
+  out.barrier = out.barrier_threads = 0;
+  if (traits.control) target_ = inst.target;
+  if (out.mask != 0 && traits.addresses) {
+    AddressState* state = state_ + code_->place[pc_];
+    if (get_addresses(data_, state[0], lanes, out.mask)) {
+      out.addresses = lanes;
+      out.space = static_cast<ptx::Space>(state[0].space);
+      out.bytes = state[0].bytes;
+    }
+    if (traits.copy && get_addresses(data_, state[1], lanes2, out.mask)) out.addresses2 = lanes2;
+  } else if (out.mask != 0 && traits.barrier) {
+    out.barrier = static_cast<std::uint16_t>(data_.number(15, "a barrier's number"));
+    out.barrier_threads = static_cast<std::uint16_t>(data_.number(1024, "the threads of a barrier"));
+  }
+  ended_well_ = traits.control;
+  behind_ = ++pc_;
+  --run_;
+}
+
+}  // namespace simtlab::stream::trace

@@ -1,0 +1,60 @@
+// Writes a trace file piece by piece. Memory is bounded by the blocks under way and about 100 bytes a block of the running kernel.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/files.h"
+#include "stream/trace/bytes.h"
+#include "stream/trace/code.h"
+#include "stream/trace/format.h"
+
+namespace simtlab::stream::trace {
+
+class Writer {
+ public:
+  // The file gets its name when close() is called and not before. recorded_on: device and mode, for people.
+  Writer(const std::filesystem::path& path, std::string recorded_on);
+  ~Writer();
+
+  void operation(const Operation& operation);   // in order; kernels come from finish_kernel
+  // Number of a function; the same code is kept once.
+  std::uint32_t add_code(const Buffer& code);
+
+  // One kernel at a time. Segments may come from several threads: a block's in their order, blocks in any.
+  void begin_kernel(Kernel kernel, std::uint32_t stream);
+  struct Segment { std::uint64_t block = 0, warp_instructions = 0, thread_instructions = 0; };
+  void add_segment(const Segment& segment, const Buffer& content);
+  void finish_kernel();
+  void drop_kernel();                            // it failed: as if it had not been begun
+
+  void close();
+
+ private:
+  struct Dictionary;
+
+  std::uint64_t write_chunk(ChunkType type, const Buffer& content, const Dictionary* dictionary = nullptr);
+  Dictionary* dictionary_of_kernel(const Buffer& content, std::uint64_t& own);
+  void write_tables();
+  void flush_operations();
+
+  std::mutex mutex_;
+  FileWriter file_;
+  std::string recorded_on_;
+  std::uint64_t offset_ = 0;
+  std::map<std::uint64_t, std::uint32_t> code_by_hash_;
+  std::vector<std::uint64_t> code_offsets_, operation_offsets_;
+  Buffer operations_;
+  std::map<std::uint32_t, std::unique_ptr<Dictionary>> dictionaries_;
+  Kernel kernel_;
+  std::uint32_t kernel_stream_ = 0;
+  std::map<std::uint64_t, BlockEntry> blocks_;
+  Totals totals_;
+  struct Zstd;
+  std::unique_ptr<Zstd> zstd_;
+};
+
+}  // namespace simtlab::stream::trace
