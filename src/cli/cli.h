@@ -24,6 +24,7 @@ void add_report(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_config(CLI::App& app, Action& chosen);
 void add_dram(CLI::App& app, Action& chosen);
+void add_trace(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

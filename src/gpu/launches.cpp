@@ -174,6 +174,7 @@ void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch*
   result.shared_bytes = launch.shared_bytes();
   result.registers = registers_of(function);
   note_directives(device, launch.module(), function, result);
+  if (launch.block_count() != grid.count()) result.not_modelled.emplace_back("D-TRACE-2");
   // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
   const double overhead = result.metrics.get("gpu.launch_overhead").value_or(device.host.launch_overhead_ns);
   const double duration = result.metrics.get("gpu.time").value_or(0);

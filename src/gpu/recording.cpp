@@ -33,7 +33,8 @@ void Gpu::finish_recording() {
 exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch) const {
   constexpr unsigned turn = 256;
   exec::FunctionalResult out;
-  const std::unique_ptr<stream::ResidentBlock> block = launch.make_block();
+  const std::unique_ptr<stream::SmShare> share = launch.make_share();
+  const std::unique_ptr<stream::ResidentBlock> block = share->make_block();
   for (; out.blocks < launch.block_count(); ++out.blocks) {
     block->reset(out.blocks, 0, 0);
     for (bool finished = false; !finished;) {
@@ -41,9 +42,13 @@ exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch)
       finished = true;
       for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp) {
         for (unsigned left = turn; left > 0 && block->status(warp) == stream::WarpStatus::ready; --left) {
-          out.thread_instructions += static_cast<unsigned>(std::popcount(block->step(warp, out.warp_instructions++).mask));
+          const stream::Step& step = block->step(warp, out.warp_instructions);
           progress = true;
+          if (step.blocked) break;
+          ++out.warp_instructions;
+          out.thread_instructions += static_cast<unsigned>(std::popcount(step.mask));
         }
+        share->commit();   // after every turn: others see what was written, as they do when all runs at full speed
         finished = finished && block->status(warp) == stream::WarpStatus::exited;
       }
       if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", block->whereabouts());

@@ -92,8 +92,20 @@ const std::vector<Term>& error_ids() {
        "Look into the plug-in, or the queue sizes of the controller."},
       {"dram-conservation", "The memory answered what was not asked, twice, or not at all.",
        "A fault of the plug-in; with a memory technology a fault of simtlab: please report it."},
-      {"trace-damaged", "The content of a compressed trace is damaged.",
-       "`gzip -t` and `zstd -t` check it; zstd windows above 128 MiB (--long) are not read."},
+      {"trace-damaged", "The content of a trace is damaged: a checksum is wrong, or it ends too early.",
+       "Copy or record it again. Memory traces: `gzip -t` and `zstd -t` check them; zstd windows above 128 MiB (--long) are not read."},
+
+      // Traces of kernels (docs/traces.md).
+      {"trace-file", "A file is no trace of kernels, or cannot be read as one.",
+       "`simtlab run ... --record FILE.simt` writes one; Accel-Sim's are named by their kernelslist.g."},
+      {"trace-version", "A trace was written in another version of the format.", "Record it again with this simtlab."},
+      {"trace-limit", "A kernel is too large to be recorded.", "A function may have some 300 thousand instructions."},
+      {"trace-selection", "A part of a trace was asked for that it does not have.", "`simtlab trace info` lists kernels and blocks."},
+      {"trace-same", "The output of a trace command is its input.", "Choose another file."},
+      {"accelsim-syntax", "A line of an Accel-Sim trace is not of its format.",
+       "The message says which word is wrong. Grouped traces (.traceg) are read, as its post-processor writes them."},
+      {"accelsim-truncated", "An Accel-Sim trace ends in the middle.", "Copy it again; `xz -t` checks compressed ones."},
+      {"sass-table", "A table of data/sass is malformed.", "Each line: OPCODE = { value = \"class\", source = \"...\" }; docs/traces.md lists the classes."},
 
       // Memory plug-ins (docs/plugins.md).
       {"plugin-missing", "The shared library of a memory plug-in does not exist or cannot be loaded.",

@@ -13,6 +13,10 @@
 
 namespace simtlab::stream {
 
+namespace trace {
+struct Code;
+}
+
 using exec::Dim3;
 using exec::Step;
 using exec::WarpStatus;
@@ -59,6 +63,8 @@ class WarpSource {
   virtual std::unique_ptr<SmShare> make_share() const = 0;
   // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
   virtual bool one_at_a_time() const { return false; }
+  // Of recorded functions: what they hold beyond PTX.
+  virtual const trace::Code* code_of(const ptx::Function&) const { return nullptr; }
 
   // Blocks to run: all of the grid, unless a trace holds a part of them. A model counts them from 0.
   virtual std::uint64_t block_count() const { return grid().count(); }

@@ -177,8 +177,9 @@ void check(const ptx::Function& f) {
 
 }  // namespace
 
-Buffer write_code(const ptx::Module& module, const ptx::Function& f, const std::vector<std::string>& mnemonics,
-                  const std::vector<std::uint64_t>& addresses) {
+Buffer write_code(const ptx::Module& module, const ptx::Function& f, const Code* machine) {
+  static const Code none;
+  const Code& code = machine == nullptr ? none : *machine;
   Buffer out;
   Out io(out);
   io.text(module.name);
@@ -188,8 +189,9 @@ Buffer write_code(const ptx::Module& module, const ptx::Function& f, const std::
     o.text(file.second);
   });
   function(io, f);
-  io.list(mnemonics, [](Out& o, const std::string& m) { o.text(m); });
-  io.list(addresses, [](Out& o, std::uint64_t a) { o.number(a); });
+  io.list(code.mnemonics, [](Out& o, const std::string& m) { o.text(m); });
+  io.list(code.addresses, [](Out& o, std::uint64_t a) { o.number(a); });
+  io.list(code.guessed, [](Out& o, std::uint32_t pc) { o.number(pc); });
   return out;
 }
 
@@ -207,6 +209,7 @@ Code read_code(Bytes bytes) {
   function(io, module->functions.emplace_back());
   io.list(code.mnemonics, [](In& o, std::string& m) { o.text(m); });
   io.list(code.addresses, [](In& o, std::uint64_t& a) { o.number(a); });
+  io.list(code.guessed, [](In& o, std::uint32_t& pc) { o.number(pc); });
   bytes.end();
   const ptx::Function& f = module->functions.front();
   check(f);

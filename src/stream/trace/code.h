@@ -17,11 +17,13 @@ struct Code {
   std::vector<std::string> mnemonics;             // machine code: of each instruction; empty: PTX
   std::vector<std::uint64_t> addresses;           // machine code: of each instruction
 
+  std::vector<std::uint32_t> guessed;             // machine code: instructions whose opcode no table knows
+
   const ptx::Function& function() const { return module->functions.front(); }
 };
 
-Buffer write_code(const ptx::Module& module, const ptx::Function& function, const std::vector<std::string>& mnemonics = {},
-                  const std::vector<std::uint64_t>& addresses = {});
+// machine: what else to keep of machine code; null: PTX.
+Buffer write_code(const ptx::Module& module, const ptx::Function& function, const Code* machine = nullptr);
 Code read_code(Bytes bytes);   // throws Malformed
 
 // Whether an instruction's lanes have addresses; whether its lanes may be fewer than the active ones.

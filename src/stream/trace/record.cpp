@@ -1,14 +1,33 @@
 #include "stream/trace/record.h"
 
 #include <bit>
+#include <set>
 
 namespace simtlab::stream::trace {
 namespace {
 
+// What the blocks of an SM finish goes to the file when all SMs meet, in their order: the same file for any number of threads.
+class RecordingShare final : public SmShare {
+ public:
+  RecordingShare(const RecordingLaunch& launch, std::unique_ptr<SmShare> inner) : launch_(launch), inner_(std::move(inner)) {}
+  std::unique_ptr<ResidentBlock> make_block() override;
+  void commit() override {
+    inner_->commit();
+    for (const auto& [segment, content] : finished_) launch_.writer().add_segment(segment, content);
+    finished_.clear();
+  }
+  void keep(const Writer::Segment& segment, Buffer content) { finished_.emplace_back(segment, std::move(content)); }
+
+ private:
+  const RecordingLaunch& launch_;
+  std::unique_ptr<SmShare> inner_;
+  std::vector<std::pair<Writer::Segment, Buffer>> finished_;
+};
+
 class RecordingBlock final : public ResidentBlock {
  public:
-  RecordingBlock(const RecordingLaunch& launch, std::unique_ptr<ResidentBlock> inner, unsigned warps)
-      : launch_(launch), inner_(std::move(inner)), warps_(warps) {}
+  RecordingBlock(const RecordingLaunch& launch, RecordingShare& share, std::unique_ptr<ResidentBlock> inner, unsigned warps)
+      : launch_(launch), share_(share), inner_(std::move(inner)), warps_(warps) {}
 
   void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
     inner_->reset(block, sm, first_warp_slot);
@@ -24,6 +43,7 @@ class RecordingBlock final : public ResidentBlock {
 
   const Step& step(unsigned warp, std::uint64_t now) override {
     const Step& step = inner_->step(warp, now);
+    if (step.blocked) return step;
     if (code_ == nullptr || code_->function != step.function) code_ = &launch_.code(*step.function);
     WarpEncoder& encoder = warps_[warp];
     const std::size_t before = encoder.bytes();
@@ -43,31 +63,49 @@ class RecordingBlock final : public ResidentBlock {
  private:
   void flush() {
     // Never taken for a zstd dictionary with a header.
-    content_.assign(1, 1);
-    put_number(content_, warps_.size());
+    Buffer content(1, 1);
+    put_number(content, warps_.size());
     for (WarpEncoder& warp : warps_) {
       warp.cut();
-      put_number(content_, warp.control().size());
-      put_number(content_, warp.data().size());
+      put_number(content, warp.control().size());
+      put_number(content, warp.data().size());
     }
-    for (const WarpEncoder& warp : warps_) content_.insert(content_.end(), warp.control().begin(), warp.control().end());
+    for (const WarpEncoder& warp : warps_) content.insert(content.end(), warp.control().begin(), warp.control().end());
     for (WarpEncoder& warp : warps_) {
-      content_.insert(content_.end(), warp.data().begin(), warp.data().end());
+      content.insert(content.end(), warp.data().begin(), warp.data().end());
       warp.take();
     }
-    launch_.writer().add_segment(segment_, content_);
+    share_.keep(segment_, std::move(content));
     segment_.warp_instructions = segment_.thread_instructions = 0;
     pending_ = 0;
   }
 
   const RecordingLaunch& launch_;
+  RecordingShare& share_;
   std::unique_ptr<ResidentBlock> inner_;
   std::vector<WarpEncoder> warps_;
   const CodeView* code_ = nullptr;
   Writer::Segment segment_;
-  Buffer content_;
   std::size_t pending_ = 0, running_ = 0;
 };
+
+std::unique_ptr<ResidentBlock> RecordingShare::make_block() {
+  return std::make_unique<RecordingBlock>(launch_, *this, inner_->make_block(), launch_.warps_per_block());
+}
+
+// The functions that a kernel may call get their numbers before any thread meets them.
+void number_callees(const RecordingLaunch& launch, const ptx::Function& function, std::set<const ptx::Function*>& seen) {
+  if (!seen.insert(&function).second) return;
+  launch.code(function);
+  const std::vector<ptx::Function>& all = launch.module().functions;
+  const auto visit = [&](std::uint32_t number) {
+    if (number < all.size()) number_callees(launch, all[number], seen);
+  };
+  for (const ptx::CallSite& call : function.call_sites) {
+    if (!call.indirect) visit(call.function);
+    for (const std::uint32_t candidate : call.candidates) visit(candidate);
+  }
+}
 
 }  // namespace
 
@@ -78,6 +116,9 @@ RecordingLaunch::RecordingLaunch(const WarpSource& inner, Writer& writer, std::u
   kernel.grid = {grid.x, grid.y, grid.z};
   kernel.block = {block.x, block.y, block.z};
   kernel.shared_bytes = inner.shared_bytes();
+  // A recorded function stands alone: its calls name functions of a module that is not there.
+  std::set<const ptx::Function*> seen;
+  if (inner.code_of(inner.function()) == nullptr) number_callees(*this, inner.function(), seen);
   writer_.begin_kernel(std::move(kernel), stream);
 }
 
@@ -90,14 +131,15 @@ void RecordingLaunch::finish() {
   finished_ = true;
 }
 
-std::unique_ptr<ResidentBlock> RecordingLaunch::make_block() const {
-  return std::make_unique<RecordingBlock>(*this, inner_.make_block(), warps_per_block());
-}
+std::unique_ptr<SmShare> RecordingLaunch::make_share() const { return std::make_unique<RecordingShare>(*this, inner_.make_share()); }
 
 const CodeView& RecordingLaunch::code(const ptx::Function& function) const {
   const std::lock_guard lock(mutex_);
   auto& known = codes_[&function];
-  if (known == nullptr) known = std::make_unique<CodeView>(function, writer_.add_code(write_code(inner_.module(), function)));
+  if (known != nullptr) return *known;
+  const Code* recorded = inner_.code_of(function);
+  known = std::make_unique<CodeView>(
+      function, writer_.add_code(write_code(recorded == nullptr ? inner_.module() : *recorded->module, function, recorded)));
   return *known;
 }
 

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <unordered_set>
 
 #include "exec/barrier_count.h"
+#include "exec/store_buffer.h"
 
 namespace simtlab::stream::trace {
 namespace {
@@ -13,9 +16,48 @@ namespace {
 constexpr std::size_t tables_kept = 4;
 constexpr unsigned barrier_count = 16;
 
+// Lines of global memory that atomics of the SM will change at the next commit; as exec::StoreBuffer.
+class ReplayedShare final : public SmShare {
+ public:
+  explicit ReplayedShare(const ReplayedLaunch& launch) : launch_(launch) {}
+  std::unique_ptr<ResidentBlock> make_block() override;
+  void commit() override { atomics_.clear(); }
+
+  bool holds_atomics() const { return !atomics_.empty(); }
+  // Of a step that happens.
+  void note(const Step& step) {
+    for_global(step, [&](std::uint64_t line) {
+      atomics_.insert(line);
+      return false;
+    });
+  }
+  // Whether it has to wait for an atomic: the executor's rule (exec/buffered.cpp) on what was recorded.
+  bool awaits_atomic(const Step& step) const {
+    return for_global(step, [&](std::uint64_t line) { return atomics_.contains(line); });
+  }
+
+ private:
+  static bool in_window(std::uint64_t address) {
+    const std::uint64_t window = address / ptx::window_bytes;
+    return window >= 1 && window <= 3;
+  }
+  template <class F>
+  static bool for_global(const Step& step, F&& each) {
+    if (step.addresses == nullptr || (step.space != ptx::Space::global && step.space != ptx::Space::generic)) return false;
+    for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
+      const std::uint64_t address = step.addresses[std::countr_zero(rest)];
+      if (!in_window(address) && each(address / exec::StoreBuffer::line_bytes)) return true;
+    }
+    return false;
+  }
+
+  const ReplayedLaunch& launch_;
+  std::unordered_set<std::uint64_t> atomics_;
+};
+
 class ReplayedBlock final : public ResidentBlock {
  public:
-  explicit ReplayedBlock(const ReplayedLaunch& launch) : launch_(launch), warps_(launch.warps_per_block()) {}
+  ReplayedBlock(const ReplayedLaunch& launch, ReplayedShare& share) : launch_(launch), share_(share), warps_(launch.warps_per_block()) {}
 
   void reset(std::uint64_t block, unsigned, unsigned) override {
     entry_ = launch_.entry(block);
@@ -41,7 +83,20 @@ class ReplayedBlock final : public ResidentBlock {
     Warp& warp = warps_[number];
     guarded(warp, [&] {
       const CodeView::Traits traits = warp.decoder.traits();
-      warp.decoder.step(step_, addresses_.data(), addresses2_.data());
+      if (traits.addresses && share_.holds_atomics() && may_wait(warp.decoder.inst())) {
+        warp.decoder.mark(mark_);
+        warp.decoder.step(step_, addresses_.data(), addresses2_.data());
+        if (share_.awaits_atomic(step_)) {
+          warp.decoder.undo(mark_);
+          step_.blocked = true;
+          step_.mask = 0;
+          step_.addresses = step_.addresses2 = nullptr;
+          return;
+        }
+      } else {
+        warp.decoder.step(step_, addresses_.data(), addresses2_.data());
+        if (traits.atomic) share_.note(step_);
+      }
       if (traits.barrier && step_.mask != 0) arrive(number);
       advance(warp);
     });
@@ -63,6 +118,13 @@ class ReplayedBlock final : public ResidentBlock {
     std::size_t part = 0;            // of the block: the segment it reads
     WarpStatus status = WarpStatus::ready;
   };
+
+  static bool may_wait(const ptx::Inst& inst) {
+    using enum ptx::Space;
+    const ptx::Space space = inst.mods.space;
+    return inst.op != ptx::Op::atom && inst.op != ptx::Op::red && inst.op != ptx::Op::tex && space != shared && space != local &&
+           space != param && space != constant;
+  }
 
   std::string name() const { return fmt::format("kernel '{}' of {}", launch_.function().name, launch_.reader().name()); }
   std::uint32_t everybody() const { return warps_.size() == 32 ? ~0u : (1u << warps_.size()) - 1; }
@@ -122,6 +184,8 @@ class ReplayedBlock final : public ResidentBlock {
   }
 
   const ReplayedLaunch& launch_;
+  ReplayedShare& share_;
+  WarpDecoder::Mark mark_;
   BlockEntry entry_;
   std::vector<Warp> warps_;
   std::array<exec::BarrierCount, barrier_count> barriers_{};
@@ -129,6 +193,8 @@ class ReplayedBlock final : public ResidentBlock {
   Step step_;
   alignas(64) std::array<std::uint64_t, 32> addresses_{}, addresses2_{};
 };
+
+std::unique_ptr<ResidentBlock> ReplayedShare::make_block() { return std::make_unique<ReplayedBlock>(launch_, *this); }
 
 }  // namespace
 
@@ -171,6 +237,11 @@ const CodeView& ReplayedLaunch::code(std::uint32_t number) const {
   return *known;
 }
 
-std::unique_ptr<ResidentBlock> ReplayedLaunch::make_block() const { return std::make_unique<ReplayedBlock>(*this); }
+const Code* ReplayedLaunch::code_of(const ptx::Function& function) const {
+  const auto found = std::ranges::find_if(reader_.codes(), [&](const Code& code) { return &code.function() == &function; });
+  return found == reader_.codes().end() ? nullptr : &*found;
+}
+
+std::unique_ptr<SmShare> ReplayedLaunch::make_share() const { return std::make_unique<ReplayedShare>(*this); }
 
 }  // namespace simtlab::stream::trace

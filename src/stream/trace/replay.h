@@ -23,9 +23,10 @@ class ReplayedLaunch final : public WarpSource, public CodeTable {
   std::uint32_t shared_bytes() const override { return kernel_.shared_bytes; }
   std::uint64_t block_count() const override { return kernel_.blocks; }
   std::uint64_t block_number(std::uint64_t index) const override { return entry(index).number; }
-  std::unique_ptr<ResidentBlock> make_block() const override;
+  std::unique_ptr<SmShare> make_share() const override;
 
   const CodeView& code(std::uint32_t number) const override;
+  const Code* code_of(const ptx::Function& function) const override;
   BlockEntry entry(std::uint64_t index) const;           // by place in the trace
   std::shared_ptr<const Segment> segment(const BlockEntry& block, std::size_t part) const;
   const Kernel& kernel() const { return kernel_; }

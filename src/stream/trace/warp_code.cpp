@@ -14,7 +14,7 @@ enum Lanes : std::uint8_t { all_lanes, no_lanes, these_lanes, same_lanes, other_
 CodeView::CodeView(const ptx::Function& f, std::uint32_t n) : function(&f), number(n) {
   for (const ptx::Inst& inst : f.code) {
     const Traits t{has_own_mask(inst), has_addresses(inst), inst.op == ptx::Op::cp_async, inst.op == ptx::Op::bar,
-                   inst.op_class == ptx::OpClass::control};
+                   inst.op_class == ptx::OpClass::control, inst.op == ptx::Op::atom || inst.op == ptx::Op::red};
     traits.push_back(t);
     place.push_back(places);
     places += t.addresses ? (t.copy ? 2 : 1) : 0;
@@ -104,95 +104,103 @@ void WarpEncoder::end() {
 }
 
 void WarpDecoder::begin() {
-  control_ = data_ = {};
+  c_ = {};
   states_.clear();
-  code_ = nullptr;
-  pc_ = behind_ = target_ = ptx::no_pc;
-  active_ = last_mask_ = 0;
-  run_ = 0;
-  exited_ = ended_well_ = false;
+}
+
+void WarpDecoder::mark(Mark& to) const {
+  to.place = c_;
+  const std::uint32_t place = c_.code->place[c_.pc], next = c_.pc + 1 < c_.code->place.size() ? c_.code->place[c_.pc + 1] : c_.code->places;
+  for (std::uint32_t i = place; i < next; ++i) to.states[i - place] = c_.state[i];
+}
+
+void WarpDecoder::undo(const Mark& mark) {
+  c_ = mark.place;
+  const std::uint32_t place = c_.code->place[c_.pc], next = c_.pc + 1 < c_.code->place.size() ? c_.code->place[c_.pc + 1] : c_.code->places;
+  for (std::uint32_t i = place; i < next; ++i) c_.state[i] = mark.states[i - place];
 }
 
 void WarpDecoder::start_run(const CodeTable& table) {
-  const std::uint64_t number = control_.number();
+  const std::uint64_t number = c_.control.number();
   if (number == 0) {
-    if (!ended_well_) throw Malformed("a warp ends with an instruction that does not end it");
-    exited_ = true;
-    control_.end();
-    data_.end();
+    if (!c_.ended_well) throw Malformed("a warp ends with an instruction that does not end it");
+    c_.exited = true;
+    c_.control.end();
+    c_.data.end();
     return;
   }
   const auto start = static_cast<std::uint32_t>(number & 3);
-  std::uint64_t pc = behind_;
+  std::uint64_t pc = c_.behind;
   if (start == elsewhere) {
-    code_ = &table.code(static_cast<std::uint32_t>(control_.number(0xffffffffu, "a function's number")));
-    state_ = states_.of(*code_);
-    pc = control_.number(0xffffffffu, "a pc");
-  } else if (code_ == nullptr) {
+    c_.code = &table.code(static_cast<std::uint32_t>(c_.control.number(0xffffffffu, "a function's number")));
+    c_.state = states_.of(*c_.code);
+    pc = c_.control.number(0xffffffffu, "a pc");
+  } else if (c_.code == nullptr) {
     throw Malformed("a warp starts nowhere");
   } else if (start == at_target) {
-    pc = target_;
+    pc = c_.target;
   } else if (start == at_distance) {
-    pc = static_cast<std::uint32_t>(behind_ + control_.signed_number());
+    pc = static_cast<std::uint32_t>(c_.behind + c_.control.signed_number());
   }
-  if ((number & 4) != 0) active_ = control_.u32();
-  const std::uint64_t size = code_->traits.size(), length = number >> 3;
+  if ((number & 4) != 0) c_.active = c_.control.u32();
+  const std::uint64_t size = c_.code->traits.size(), length = number >> 3;
   if (length == 0 || pc >= size || length > size - pc) throw Malformed("a run of instructions leaves its function");
-  pc_ = static_cast<std::uint32_t>(pc);
-  run_ = static_cast<std::uint32_t>(length);
+  c_.pc = static_cast<std::uint32_t>(pc);
+  c_.run = static_cast<std::uint32_t>(length);
 }
 
 void WarpDecoder::advance(const CodeTable& table) {
-  if (run_ == 0) start_run(table);
+  if (c_.run == 0) start_run(table);
 }
 
 std::uint32_t WarpDecoder::read_mask() {
-  switch (data_.byte()) {
+  switch (c_.data.byte()) {
     case all_lanes:
-      return active_;
+      return c_.active;
     case no_lanes:
       return 0;
     case these_lanes:
-      last_mask_ = data_.u32();
-      if ((last_mask_ & ~active_) != 0) throw Malformed("lanes execute that are not active");
-      return last_mask_;
+      c_.last_mask = c_.data.u32();
+      if ((c_.last_mask & ~c_.active) != 0) throw Malformed("lanes execute that are not active");
+      return c_.last_mask;
     case same_lanes:
-      return last_mask_ & active_;
+      return c_.last_mask & c_.active;
     case other_lanes:
-      return last_mask_ = active_ & ~last_mask_;
+      return c_.last_mask = c_.active & ~c_.last_mask;
     default:
       throw Malformed("lanes of an unknown kind");
   }
 }
 
 void WarpDecoder::step(Step& out, std::uint64_t* lanes, std::uint64_t* lanes2) {
-  const CodeView::Traits traits = code_->traits[pc_];
-  const ptx::Inst& inst = code_->function->code[pc_];
+  const CodeView::Traits traits = c_.code->traits[c_.pc];
+  const ptx::Inst& inst = c_.code->function->code[c_.pc];
   out.inst = &inst;
-  out.function = code_->function;
-  out.pc = pc_;
-  out.active = active_;
-  out.mask = traits.own_mask ? read_mask() : active_;
+  out.function = c_.code->function;
+  out.pc = c_.pc;
+  out.active = c_.active;
+  out.mask = traits.own_mask ? read_mask() : c_.active;
   out.addresses = out.addresses2 = nullptr;
   out.space = inst.mods.space;
   out.bytes = 0;
   out.barrier = out.barrier_threads = 0;
-  if (traits.control) target_ = inst.target;
+  out.blocked = false;
+  if (traits.control) c_.target = inst.target;
   if (out.mask != 0 && traits.addresses) {
-    AddressState* state = state_ + code_->place[pc_];
-    if (get_addresses(data_, state[0], lanes, out.mask)) {
+    AddressState* state = c_.state + c_.code->place[c_.pc];
+    if (get_addresses(c_.data, state[0], lanes, out.mask)) {
       out.addresses = lanes;
       out.space = static_cast<ptx::Space>(state[0].space);
       out.bytes = state[0].bytes;
     }
-    if (traits.copy && get_addresses(data_, state[1], lanes2, out.mask)) out.addresses2 = lanes2;
+    if (traits.copy && get_addresses(c_.data, state[1], lanes2, out.mask)) out.addresses2 = lanes2;
   } else if (out.mask != 0 && traits.barrier) {
-    out.barrier = static_cast<std::uint16_t>(data_.number(15, "a barrier's number"));
-    out.barrier_threads = static_cast<std::uint16_t>(data_.number(1024, "the threads of a barrier"));
+    out.barrier = static_cast<std::uint16_t>(c_.data.number(15, "a barrier's number"));
+    out.barrier_threads = static_cast<std::uint16_t>(c_.data.number(1024, "the threads of a barrier"));
   }
-  ended_well_ = traits.control;
-  behind_ = ++pc_;
-  --run_;
+  c_.ended_well = traits.control;
+  c_.behind = ++c_.pc;
+  --c_.run;
 }
 
 }  // namespace simtlab::stream::trace

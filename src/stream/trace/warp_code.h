@@ -30,7 +30,7 @@ struct AddressState {
 struct CodeView {
   const ptx::Function* function = nullptr;
   std::uint32_t number = 0;                 // in the trace
-  struct Traits { bool own_mask, addresses, copy, barrier, control; };
+  struct Traits { bool own_mask, addresses, copy, barrier, control, atomic; };
   std::vector<Traits> traits;               // by pc
   std::vector<std::uint32_t> place;         // of its AddressState, by pc
   std::uint32_t places = 0;
@@ -87,29 +87,43 @@ class CodeTable {
 class WarpDecoder {
  public:
   void begin();
-  void feed(Bytes control, Bytes data) { control_ = control, data_ = data; }   // the next part
-  bool hungry() const { return !exited_ && run_ == 0 && control_.at_end(); }  // the part is used up
+  void feed(Bytes control, Bytes data) { c_.control = control, c_.data = data; }   // the next part
+  bool hungry() const { return !c_.exited && c_.run == 0 && c_.control.at_end(); }  // the part is used up
   // After feed(): finds the next instruction.
   void advance(const CodeTable& table);
-  bool exited() const { return exited_; }
-  Next next() const { return {code_->function, pc_}; }
+  bool exited() const { return c_.exited; }
+  Next next() const { return {c_.code->function, c_.pc}; }
   // The instruction at next(); addresses go to `lanes` and `lanes2` (32 each). Afterwards advance() unless hungry().
   void step(Step& out, std::uint64_t* lanes, std::uint64_t* lanes2);
-  const CodeView::Traits& traits() const { return code_->traits[pc_]; }
-  std::uint32_t active() const { return active_; }
+  const CodeView& code() const { return *c_.code; }
+  const CodeView::Traits& traits() const { return c_.code->traits[c_.pc]; }
+  const ptx::Inst& inst() const { return c_.code->function->code[c_.pc]; }
+
+  // Where the decoder is, but for the places of the address states that the next instruction changes.
+  struct Place {
+    Bytes control, data;
+    const CodeView* code = nullptr;
+    AddressState* state = nullptr;
+    std::uint32_t pc = ptx::no_pc, behind = ptx::no_pc, target = ptx::no_pc;
+    std::uint32_t active = 0, last_mask = 0;
+    std::uint32_t run = 0;
+    bool exited = false, ended_well = false;
+  };
+  // For an instruction that may turn out not to happen yet: undo() takes the step after mark() back.
+  struct Mark {
+    Place place;
+    AddressState states[2];
+  };
+  void mark(Mark& to) const;
+  void undo(const Mark& mark);
+
 
  private:
   void start_run(const CodeTable& table);
   std::uint32_t read_mask();
 
-  Bytes control_, data_;
+  Place c_;
   AddressStates states_;
-  const CodeView* code_ = nullptr;
-  AddressState* state_ = nullptr;
-  std::uint32_t pc_ = 0, behind_ = 0, target_ = 0;
-  std::uint32_t active_ = 0, last_mask_ = 0;
-  std::uint32_t run_ = 0;
-  bool exited_ = false, ended_well_ = false;
 };
 
 }  // namespace simtlab::stream::trace
