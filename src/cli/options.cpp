@@ -107,6 +107,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--threads", options.threads, "Host threads that simulate the SMs; 0 (default): all")
       ->type_name("N")
       ->group(limits);
+  command
+      .add_option("--sample", options.sample, "Extrapolate large grids once the pace of their blocks is known so well (0.02: 2 %)")
+      ->type_name("ERROR")
+      ->group(limits);
   command.add_option("--max-cycles", options.max_cycles, "Stop a kernel after N simulated cycles")
       ->type_name("N")
       ->group(limits);
@@ -172,6 +176,7 @@ device::Configuration resolve(const RunOptions& options) {
   add_memory(settings, options);
   add(settings, "mode", options.mode);
   add(settings, "threads", options.threads);
+  add(settings, "sample", options.sample);
   add(settings, "seed", options.seed);
   add(settings, "max-cycles", options.max_cycles);
   // A bare number is seconds: the option measures nothing else.
@@ -185,6 +190,9 @@ device::Configuration resolve(const RunOptions& options) {
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
+  if (configuration.options.sample < 0 || configuration.options.sample > 0.5)
+    throw Error(ExitCode::usage, "option-value", fmt::format("--sample {:g} is not between 0 and 0.5", configuration.options.sample),
+                "--sample 0.02 stops simulating blocks when their pace is known to 2 %");
   return configuration;
 }
 

@@ -18,6 +18,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.max_cycles = o.max_cycles;
   out.max_memory_bytes = o.max_memory;
   out.registers_override = static_cast<std::uint32_t>(o.registers);
+  out.sample_error = o.sample;
   out.threads = static_cast<unsigned>(o.threads);
   out.interrupt = signals.flag();
   out.print = [](std::string_view text) { talk(text); };  // stdout is the report

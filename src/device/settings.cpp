@@ -41,13 +41,16 @@ struct ToolOption {
 constexpr std::uint64_t any = UINT64_MAX;
 
 std::span<const ToolOption> tool_options() {
-  static const std::array<ToolOption, 8> rows = {{
+  static const std::array<ToolOption, 9> rows = {{
       {"gpu", Unit::none, any, "h100", "", "The simulated GPU: a name of the catalogue or a device file",
        &ToolOptions::gpu},
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
        &ToolOptions::mode},
       {"seed", Unit::none, any, "0", "", "Seed of random buffers and policies", &ToolOptions::seed},
       {"threads", Unit::none, 256, "0", "", "Host threads that simulate the SMs; 0: all that the process may use. Results do not depend on it", &ToolOptions::threads},
+      {"sample", Unit::none, any, "0", "",
+       "Relative error (0.02: 2 %) at which the pace of a large grid's blocks counts as known and the rest is extrapolated; 0: never",
+       &ToolOptions::sample},
       {"max-cycles", Unit::none, any, "0", "", "Simulated cycles after which a kernel is stopped; 0: never",
        &ToolOptions::max_cycles},
       {"max-time", Unit::nanoseconds, any, "0 ns", "", "Wall time after which a run is stopped; 0: never",

@@ -24,6 +24,7 @@ struct ToolOptions {
   std::string mode;  // "timing", "functional"
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;     // of the host; 0: all that the process may use
+  double sample = 0;             // relative error; 0: every block is simulated
   std::uint64_t max_cycles = 0;  // per kernel; 0: no limit
   std::uint64_t max_memory = 0;  // bytes of host memory for device allocations; 0: default
   double max_time_ns = 0;        // wall time; 0: no limit

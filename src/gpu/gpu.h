@@ -34,6 +34,7 @@ struct Options {
   std::uint64_t max_warp_instructions = 0;      // functional, per kernel
   std::uint64_t max_memory_bytes = 0;           // host memory for device allocations; 0 = three quarters of what is free
   std::uint32_t registers_override = 0;
+  double sample_error = 0;                      // timing::Options::sample_error
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
   std::function<void(std::string_view)> print;  // device printf

@@ -30,6 +30,7 @@ struct Gpu::Impl {
       t.max_cycles = options.max_cycles;
       t.interrupt = options.interrupt;
       t.registers_override = options.registers_override;
+      t.sample_error = options.sample_error;
       t.threads = usable_threads(options.threads);
       timing = std::make_unique<timing::Gpu>(device, t);
     }
@@ -67,7 +68,8 @@ struct Gpu::Impl {
   std::uint32_t registers_of(const ptx::Function& f) const {
     return options.registers_override != 0 ? options.registers_override : f.registers;
   }
-  // executed: the launch itself, if nothing is recorded.
+  // executed: the launch itself, if it is executed and nothing is recorded.
+  result::KernelResult run_timed(const stream::WarpSource& launch, const exec::Launch* executed);
   result::KernelResult run_functional(const stream::WarpSource& launch, const exec::Launch* executed);
   void keep(result::KernelResult&& result);
 

@@ -107,6 +107,21 @@ result::KernelResult Gpu::Impl::run_functional(const stream::WarpSource& launch,
   return out;
 }
 
+result::KernelResult Gpu::Impl::run_timed(const stream::WarpSource& launch, const exec::Launch* executed) {
+  result::KernelResult result = timing->run(launch);
+  const timing::Gpu::LeftOut rest = timing->left_out();
+  std::optional<std::uint64_t> instructions;   // a trace has nothing to execute
+  if (rest.count != 0 && executed != nullptr) {
+    exec::FunctionalOptions functional;
+    functional.interrupt = options.interrupt;
+    functional.first_block = rest.first;
+    functional.block_count = rest.count;
+    instructions = exec::run_functional(*executed, functional).warp_instructions;
+  }
+  timing->complete(result, instructions);
+  return result;
+}
+
 // Bounds the memory of a program with millions of launches.
 void Gpu::Impl::keep(result::KernelResult&& result) {
   if (kernels.size() < launches_kept) {
@@ -160,7 +175,7 @@ void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch*
   std::optional<stream::trace::RecordingLaunch> recording;
   if (recorder) recording.emplace(launch, *recorder, stream);
   const stream::WarpSource& source = recording ? *recording : launch;
-  result::KernelResult result = timing ? timing->run(source) : run_functional(source, recording ? nullptr : executed);
+  result::KernelResult result = timing ? run_timed(source, recording ? nullptr : executed) : run_functional(source, recording ? nullptr : executed);
   if (recording) recording->finish();
   launch_wall_seconds += seconds_since(begin);
   wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);

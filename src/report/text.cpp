@@ -185,6 +185,8 @@ class Writer {
                                    printable(result_.manifest.device), kind_of_number());
     if (const auto cycles = m.get("gpu.cycles"))
       text += fmt::format(": {} cycles", format_exact(static_cast<std::uint64_t>(*cycles)));
+    if (const double error = m.get("gpu.cycles.error").value_or(0); error > 0)
+      text += fmt::format(" (estimate, +-{:.2g} %)", error * 100);
     if (const auto ipc = m.get("gpu.ipc"))
       text += fmt::format(", {:.4g} thread instructions per cycle", *ipc);
     line(text);

@@ -19,6 +19,11 @@ constexpr MetricDeclaration rows[] = {
      "launches.",
      "kernel", "", "ncu: sm__cycles_elapsed.max; nvprof: elapsed_cycles_sm; gpgpu-sim: gpu_sim_cycle", sum,
      ""},
+    {"gpu.cycles.error", "1",
+     "With --sample: half of the 95 % confidence interval of gpu.cycles, over gpu.cycles; 0 if every block was simulated.", "kernel", "", "", weighted,
+     "gpu.cycles"},
+    {"sampling.blocks", "1", "With --sample: blocks simulated cycle by cycle; the share of the others in every count is extrapolated.", "kernel",
+     "", "", sum, ""},
     {"gpu.time", "ns",
      "Simulated time of the kernel from its first block to its end; in a total, of the kernels without "
      "copies.",

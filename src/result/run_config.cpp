@@ -47,6 +47,7 @@ std::string to_json(const RunConfig& config) {
                     {"max_memory_bytes", config.max_memory_bytes},
                     {"registers", config.registers},
                     {"threads", config.threads},
+                    {"sample", config.sample},
                     {"seed", config.seed},
                     {"record", config.record}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -64,6 +65,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.max_time_s = member<double>(in, "max_time_s", file);
   config.max_memory_bytes = member<std::uint64_t>(in, "max_memory_bytes", file);
   config.registers = member<std::uint32_t>(in, "registers", file);
+  config.sample = member<double>(in, "sample", file);
   config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
   config.record = member<std::string>(in, "record", file);

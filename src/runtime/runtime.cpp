@@ -126,6 +126,7 @@ gpu::Gpu& Runtime::gpu() {
     options.max_memory_bytes = config_.max_memory_bytes;
     options.registers_override = config_.registers;
     options.threads = config_.threads;
+    options.sample_error = config_.sample;
     options.interrupt = interrupt_flag();
     options.record = claim_recording(config_.record);
     // Through stdio, so that it keeps its place among the program's own output.

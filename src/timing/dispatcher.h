@@ -31,6 +31,8 @@ class BlockDispatcher {
     }
   }
   bool all_handed_out() const { return next_block_ == blocks_; }
+  std::uint64_t handed_out() const { return next_block_; }
+  void stop() { blocks_ = next_block_; }   // the rest is left out
 
  private:
   std::uint64_t blocks_, next_block_ = 0;

@@ -19,6 +19,7 @@
 #include "timing/main_memory.h"
 #include "timing/memory_system.h"
 #include "timing/metrics.h"
+#include "timing/sampling.h"
 #include "timing/sm.h"
 #include "timing/timing.h"
 
@@ -88,6 +89,8 @@ struct Gpu::Impl {
   void run_quantum(Cycle end);
   void check_limits(Cycle now) const;
   std::uint32_t l1_ways() const;
+  void sample(BlockDispatcher& dispatcher, Cycle now);
+  LaunchStatistics statistics_of(Cycle cycles, bool channels);
   result::KernelResult collect(Cycle cycles);
 
   const device::Device device;
@@ -108,6 +111,8 @@ struct Gpu::Impl {
   std::vector<std::exception_ptr> failures;      // theirs; the last one is the memory system's
   std::uint64_t epoch = 0;
   Cycle horizon = 0;   // nothing has been simulated beyond
+  std::optional<Sampler> sampler;
+  LeftOut left_out;
 };
 
 Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device), options)) {}
@@ -123,6 +128,19 @@ result::KernelResult Gpu::run(const exec::Launch& launch) {
 result::KernelResult Gpu::run(const stream::WarpSource& launch) {
   impl_->begin(launch);
   return impl_->collect(impl_->simulate());
+}
+
+Gpu::LeftOut Gpu::left_out() const { return impl_->left_out; }
+
+void Gpu::complete(result::KernelResult& result, std::optional<std::uint64_t> warp_instructions) const {
+  if (impl_->left_out.count == 0) {
+    if (!impl_->sampler) return;
+    result.metrics.set("gpu.cycles.error", 0.0);
+    result.metrics.set("sampling.blocks", impl_->context.launch->block_count());
+    return;
+  }
+  result.metrics = impl_->sampler->extrapolate(result.metrics, impl_->left_out.count, warp_instructions);
+  result.not_modelled.emplace_back("D-TIMING-13");
 }
 
 result::KernelResult Gpu::partial() { return impl_->collect(impl_->horizon); }
@@ -156,6 +174,10 @@ void Gpu::Impl::begin(const stream::WarpSource& launch) {
   context.sm_count = device.sm.count;
   context.epoch = epoch;
   horizon = 0;
+  left_out = {};
+  sampler.reset();
+  if (options.sample_error > 0)
+    sampler.emplace(options.sample_error, std::uint64_t{device.sm.count} * occupancy.blocks_per_sm, 64 * latencies.network);
   network.restart();
   memory.restart();
   for (Sm& sm : sms) sm.begin(context);
@@ -208,6 +230,14 @@ void Gpu::Impl::check_limits(Cycle at) const {
                 "raise --max-cycles, or shrink the problem");
 }
 
+void Gpu::Impl::sample(BlockDispatcher& dispatcher, Cycle now) {
+  if (dispatcher.all_handed_out() || !sampler->note(dispatcher.handed_out(), now)) return;
+  sampler->keep(to_metrics(statistics_of(now, false)));
+  if (!sampler->steady()) return;
+  left_out = {dispatcher.handed_out(), context.launch->block_count() - dispatcher.handed_out()};
+  dispatcher.stop();
+}
+
 Cycle Gpu::Impl::simulate() {
   BlockDispatcher dispatcher(context.launch->block_count(), sms.size(), static_cast<Cycle>(std::llround(device.host.block_launch_cycles)));
   dispatcher.hand_out(0, sms);
@@ -217,7 +247,9 @@ Cycle Gpu::Impl::simulate() {
     check_limits(now);
     horizon = now + quantum;
     run_quantum(now + quantum);
-    if (!dispatcher.all_handed_out()) dispatcher.hand_out(now + quantum, sms);
+    if (dispatcher.all_handed_out()) continue;
+    dispatcher.hand_out(now + quantum, sms);
+    if (sampler) sample(dispatcher, now + quantum);
   }
   Cycle cycles = 0;
   for (const Sm& sm : sms) {
@@ -228,19 +260,25 @@ Cycle Gpu::Impl::simulate() {
   return cycles;
 }
 
-result::KernelResult Gpu::Impl::collect(Cycle cycles) {
+// channels: the end of the launch, when the clocks of a detailed memory may be settled.
+LaunchStatistics Gpu::Impl::statistics_of(Cycle cycles, bool channels) {
   LaunchStatistics statistics(device, occupancy, cycles);
-  for (Sm& sm : sms) {
-    sm.finish(cycles);
-    statistics.sm.add(sm.counters());
+  for (Sm& sm : sms) statistics.sm.add(sm.counters_at(cycles));
+  if (channels) {
+    statistics.channel_clocks = memory.settle(cycles);
+    statistics.channels = memory.dram_channels();
   }
-  statistics.channel_clocks = memory.settle(cycles);
   statistics.l2 = memory.counters();
   statistics.dram = memory.dram_statistics();
-  statistics.channels = memory.dram_channels();
   statistics.interconnect_read_bytes = network.read_bytes();
   statistics.request_busy = network.request_busy_cycles();
   statistics.reply_busy = network.reply_busy_cycles();
+  return statistics;
+}
+
+result::KernelResult Gpu::Impl::collect(Cycle cycles) {
+  const LaunchStatistics statistics = statistics_of(cycles, true);
+  for (Sm& sm : sms) sm.finish(cycles);
   epoch += cycles;
   std::uint64_t slots = 0;
   for (const std::uint64_t count : statistics.sm.slots) slots += count;

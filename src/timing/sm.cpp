@@ -263,20 +263,27 @@ void Sm::count_residency(Cycle now) {
   residency_since_ = now;
 }
 
-void Sm::finish(Cycle end) {
+SmCounters Sm::counters_at(Cycle now) {
+  count_residency(unused_ ? 0 : now);
+  SmCounters counters = counters_;
   if (unused_) {
-    counters_.slots[static_cast<std::size_t>(Stall::no_warp)] = end * schedulers_.size();
-    return;
+    counters.slots[static_cast<std::size_t>(Stall::no_warp)] = now * schedulers_.size();
+    return counters;
   }
-  count_residency(end);
   for (WarpScheduler& scheduler : schedulers_) {
-    scheduler.charge(end);
-    for (std::size_t i = 0; i < stall_count; ++i) counters_.slots[i] += scheduler.slots[i];
+    scheduler.charge(now);
+    for (std::size_t i = 0; i < stall_count; ++i) counters.slots[i] += scheduler.slots[i];
   }
+  counters.l1_busy = lg_port_.busy();
+  counters.shared_busy = mio_port_.busy();
+  return counters;
+}
+
+void Sm::finish(Cycle end) {
+  counters_ = counters_at(end);
+  if (unused_) return;
   blocks_.clear();   // they belong to the launch
   work_.reset();
-  counters_.l1_busy = lg_port_.busy();
-  counters_.shared_busy = mio_port_.busy();
 }
 
 std::string Sm::whereabouts() const {

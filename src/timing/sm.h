@@ -68,6 +68,7 @@ class Sm {
   std::string whereabouts() const;               // of the first resident block; empty if there is none
   void check_progress() const;                   // throws Fault(deadlock) if a block cannot go on
   const SmCounters& counters() const { return counters_; }
+  SmCounters counters_at(Cycle now);             // everything before `now` has been run
 
  private:
   enum class State : std::uint8_t { empty, running, on_register, at_barrier, on_stores, on_async, drain };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Options {
   const volatile bool* interrupt = nullptr;
   std::uint32_t registers_override = 0;   // --regs
   unsigned threads = 1;                   // of the host; results are the same for any number
+  double sample_error = 0;                // leave blocks out once their pace is known so well (relative); 0: simulate all
 };
 
 // Closed set of reasons for a scheduler slot (one scheduler, one cycle), named as Nsight Compute names warp states.
@@ -37,6 +39,13 @@ class Gpu {
   // Throws exec::Fault for faults of the program, Error(bad_input "launch-resources") if a block does not fit an SM.
   result::KernelResult run(const stream::WarpSource& launch);
   result::KernelResult run(const exec::Launch& launch);   // executed
+  // Blocks that the last run() left out because their pace was known (Options::sample_error): those from `first` on. Nobody has
+  // executed them; complete() makes its result one of the whole grid, given the warp instructions that they executed if these are known.
+  struct LeftOut {
+    std::uint64_t first = 0, count = 0;
+  };
+  LeftOut left_out() const;
+  void complete(result::KernelResult& result, std::optional<std::uint64_t> warp_instructions) const;
   // What the last run() had counted when it threw (limit, interrupt, fault); the same shape as a result. Its launch must still exist.
   result::KernelResult partial();
   // Device memory was written by a copy: caches drop what they hold of it.

@@ -27,6 +27,32 @@ def varying_removed(text):
 
 
 class RunKernel(Case):
+    def test_any_number_of_threads_gives_the_same_bytes(self):
+        texts = set()
+        for threads in ("0", "1", "2", "5"):
+            r = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100", "--threads", threads, "--json")
+            d = json.loads(varying_removed(r.stdout))
+            del d["manifest"]["command"]
+            d["manifest"]["configuration"] = [c for c in d["manifest"]["configuration"] if c["key"] != "threads"]
+            texts.add(json.dumps(d))
+        self.assertEqual(len(texts), 1)
+
+    def test_large_grids_can_be_sampled(self):
+        launch = ["--kernel", "saxpy", "--grid", "20000", "--block", "64", "--arg", "f32:2", "--arg", "buffer:1280000:f32:iota",
+                  "--arg", "buffer:1280000:f32:iota", "--arg", "u32:1280000"]
+        arguments = (self.saxpy(), *launch, "--gpu", "v100", "--set", "sm.count=4")
+        whole = self.run_json(*arguments)
+        sampled = self.run_json(*arguments, "--sample", "0.03")
+        self.assertNotIn("gpu.cycles.error", whole["total"])
+        truth, estimate = (r["total"]["gpu.cycles"]["value"] for r in (whole, sampled))
+        error = sampled["total"]["gpu.cycles.error"]["value"]
+        self.assertLess(sampled["total"]["sampling.blocks"]["value"], 15000)
+        self.assertLessEqual(abs(truth - estimate), error * estimate)
+        self.assertEqual(whole["total"]["gpu.instructions.warp"], sampled["total"]["gpu.instructions.warp"])
+        self.assertIn("estimate, +-", self.ok("run", *arguments, "--sample", "0.03").stdout)
+        self.fails(2, "run", *arguments, "--sample", "0.9", says=("--sample",))
+        self.fails(2, "run", *arguments, "--sample", "0.02", "--record", "t.simt", says=("--sample", "--record"))
+
     def test_the_json_has_the_documented_shape(self):
         r = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "a100")
         self.assertEqual(r["schema"], 1)
@@ -150,13 +176,6 @@ class RunKernel(Case):
         failure = json.loads((self.folder / "r.json").read_text())["manifest"]["failure"]
         self.assertEqual((failure["id"], failure["exit_code"]), ("wrong-result", 5))
 
-    def test_threads_are_accepted_with_an_honest_note(self):
-        result = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--threads", "4")
-        self.assertIn("one thread", result.stderr)
-        self.assertEqual(self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--threads", "4", "-q").stderr, "")
-
-
-class Limits(Case):
     def spin(self, *args):
         return ["run", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, *args]
 
