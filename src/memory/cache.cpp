@@ -34,11 +34,9 @@ void Cache::build() {
   subsectors_ = config_.line_bytes / 32;
   part_mask_ = static_cast<std::uint8_t>((1u << subsectors_) - 1);
   const std::size_t slots = std::size_t{sets_} * config_.ways;
-  keys_.assign(slots, 0);
-  valid_.assign(slots, 0);
-  dirty_.assign(slots, 0);
-  newer_.assign(slots, none);
-  older_.assign(slots, none);
+  even_sets_ = std::has_single_bit(sets_);
+  set_bits_ = static_cast<unsigned>(std::countr_zero(sets_));
+  lines_.assign(slots, Line{});
   partial_.assign(slots * subsectors_, 0);
   set_state_.assign(sets_, Set{});
   const std::size_t index_size = std::bit_ceil(slots * 2);
@@ -50,7 +48,7 @@ void Cache::build() {
 void Cache::clear() {
   if (!touched_) return;
   touched_ = false;
-  std::ranges::fill(keys_, 0);
+  std::ranges::fill(lines_, Line{});
   std::ranges::fill(index_, 0);
   std::ranges::fill(partial_, 0);
   std::ranges::fill(set_state_, Set{});
@@ -74,6 +72,10 @@ std::uint8_t Cache::widen(std::uint8_t sectors) const {
 // Linear: consecutive lines in consecutive sets. Hashed: the line's number beyond the sets is folded in, so that power-of-two
 // strides spread over the sets while any run of `sets` consecutive lines still covers each set once.
 std::uint32_t Cache::set_of(std::uint64_t key) const {
+  if (even_sets_) {   // the same without divisions
+    const std::uint64_t shift = config_.hashed_sets ? mix(key >> set_bits_) : 0;
+    return static_cast<std::uint32_t>((key + shift) & (sets_ - 1));
+  }
   const std::uint64_t row = key / sets_;
   const std::uint64_t shift = config_.hashed_sets ? mix(row) % sets_ : 0;
   return static_cast<std::uint32_t>((key + shift) % sets_);
@@ -85,7 +87,7 @@ Cache::Slot Cache::find(std::uint64_t key) const {
   for (std::size_t i = index_start(key);; i = (i + 1) & index_mask_) {
     const Slot entry = index_[i];
     if (entry == 0) return none;
-    if (keys_[entry - 1] == key + 1) return entry - 1;
+    if (lines_[entry - 1].key == key + 1) return entry - 1;
   }
 }
 
@@ -98,9 +100,9 @@ void Cache::index_insert(std::uint64_t key, Slot slot) {
 // Backward-shift deletion: no tombstones, look-ups stay short for ever.
 void Cache::index_erase(std::uint64_t key) {
   std::size_t hole = index_start(key);
-  while (keys_[index_[hole] - 1] != key + 1) hole = (hole + 1) & index_mask_;
+  while (lines_[index_[hole] - 1].key != key + 1) hole = (hole + 1) & index_mask_;
   for (std::size_t i = (hole + 1) & index_mask_; index_[i] != 0; i = (i + 1) & index_mask_) {
-    const std::size_t home = index_start(keys_[index_[i] - 1] - 1);
+    const std::size_t home = index_start(lines_[index_[i] - 1].key - 1);
     if (((i - home) & index_mask_) < ((i - hole) & index_mask_)) continue;
     index_[hole] = index_[i];
     hole = i;
@@ -109,21 +111,21 @@ void Cache::index_erase(std::uint64_t key) {
 }
 
 void Cache::unlink(Set& set, Slot slot) {
-  (newer_[slot] == none ? set.newest : older_[newer_[slot]]) = older_[slot];
-  (older_[slot] == none ? set.oldest : newer_[older_[slot]]) = newer_[slot];
+  const Line& line = lines_[slot];
+  (line.newer == none ? set.newest : lines_[line.newer].older) = line.older;
+  (line.older == none ? set.oldest : lines_[line.older].newer) = line.newer;
 }
 
 void Cache::push_newest(Set& set, Slot slot) {
-  newer_[slot] = none;
-  older_[slot] = set.newest;
-  (set.newest == none ? set.oldest : newer_[set.newest]) = slot;
+  lines_[slot].newer = none;
+  lines_[slot].older = set.newest;
+  (set.newest == none ? set.oldest : lines_[set.newest].newer) = slot;
   set.newest = slot;
 }
 
 void Cache::use(std::uint64_t key, Slot slot) {
-  if (config_.replacement != device::Replacement::lru) return;
+  if (config_.replacement != device::Replacement::lru || lines_[slot].newer == none) return;   // it is the newest
   Set& set = set_state_[set_of(key)];
-  if (set.newest == slot) return;
   unlink(set, slot);
   push_newest(set, slot);
 }
@@ -145,19 +147,21 @@ Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
   } else {
     slot = victim(number);
     unlink(set, slot);
-    if (keys_[slot] != 0) {
-      const std::uint64_t old = keys_[slot] - 1;
-      if (dirty_[slot] != 0) {
+    if (lines_[slot].key != 0) {
+      const std::uint64_t old = lines_[slot].key - 1;
+      if (lines_[slot].dirty != 0) {
         const unsigned sub = static_cast<unsigned>(old % sub_lines_);
-        evicted.items[evicted.count++] = {old / sub_lines_, static_cast<std::uint8_t>(dirty_[slot] << (sub * subsectors_))};
+        evicted.items[evicted.count++] = {old / sub_lines_, static_cast<std::uint8_t>(lines_[slot].dirty << (sub * subsectors_))};
       }
       index_erase(old);
     }
   }
-  keys_[slot] = key + 1;
-  valid_[slot] = 0;
-  dirty_[slot] = 0;
-  for (unsigned s = 0; s < subsectors_; ++s) partial_[std::size_t{slot} * subsectors_ + s] = 0;
+  Line& line = lines_[slot];
+  if (line.partial)
+    for (unsigned s = 0; s < subsectors_; ++s) partial_[std::size_t{slot} * subsectors_ + s] = 0;
+  line.key = key + 1;
+  line.valid = line.dirty = 0;
+  line.partial = false;
   index_insert(key, slot);
   push_newest(set, slot);
   return slot;
@@ -169,7 +173,7 @@ Cache::Probe Cache::probe(std::uint64_t line, std::uint8_t sectors) const {
     const std::uint8_t wanted = part(sectors, sub);
     if (wanted == 0) continue;
     const Slot slot = find(line * sub_lines_ + sub);
-    const std::uint8_t hit = slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & valid_[slot]);
+    const std::uint8_t hit = slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & lines_[slot].valid);
     result.hit = static_cast<std::uint8_t>(result.hit | (hit << (sub * subsectors_)));
   }
   result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
@@ -185,7 +189,7 @@ Cache::Probe Cache::read(std::uint64_t line, std::uint8_t sectors) {
     const Slot slot = find(key);
     if (slot == none) continue;
     use(key, slot);
-    result.hit = static_cast<std::uint8_t>(result.hit | ((wanted & valid_[slot]) << (sub * subsectors_)));
+    result.hit = static_cast<std::uint8_t>(result.hit | ((wanted & lines_[slot].valid) << (sub * subsectors_)));
   }
   result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
   return result;
@@ -198,8 +202,9 @@ void Cache::fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evic
     const std::uint64_t key = line * sub_lines_ + sub;
     Slot slot = find(key);
     if (slot == none) slot = allocate(key, evicted);
-    valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | arrived);
-    if (mark_dirty) dirty_[slot] = static_cast<std::uint8_t>(dirty_[slot] | arrived);
+    Line& filled = lines_[slot];
+    filled.valid = static_cast<std::uint8_t>(filled.valid | arrived);
+    if (mark_dirty) filled.dirty = static_cast<std::uint8_t>(filled.dirty | arrived);
   }
 }
 
@@ -218,12 +223,18 @@ std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>
       present = static_cast<std::uint8_t>(present | (wanted << (sub * subsectors_)));
       use(key, slot);
     }
-    if (mark_dirty) dirty_[slot] = static_cast<std::uint8_t>(dirty_[slot] | wanted);
+    Line& written_line = lines_[slot];
+    if (mark_dirty) written_line.dirty = static_cast<std::uint8_t>(written_line.dirty | wanted);
     for (unsigned s = 0; s < subsectors_; ++s) {
-      if (!(wanted & (1u << s)) || (valid_[slot] & (1u << s))) continue;
+      if (!(wanted & (1u << s)) || (written_line.valid & (1u << s))) continue;
+      if (bytes[sub * subsectors_ + s] == ~std::uint32_t{0}) {   // all at once
+        written_line.valid = static_cast<std::uint8_t>(written_line.valid | (1u << s));
+        continue;
+      }
+      written_line.partial = true;
       std::uint32_t& written = partial_[std::size_t{slot} * subsectors_ + s];
       written |= bytes[sub * subsectors_ + s];
-      if (written == ~std::uint32_t{0}) valid_[slot] = static_cast<std::uint8_t>(valid_[slot] | (1u << s));
+      if (written == ~std::uint32_t{0}) written_line.valid = static_cast<std::uint8_t>(written_line.valid | (1u << s));
     }
   }
   return present;
@@ -235,9 +246,10 @@ void Cache::invalidate(std::uint64_t line, std::uint8_t sectors) {
     if (gone == 0) continue;
     const Slot slot = find(line * sub_lines_ + sub);
     if (slot == none) continue;
-    valid_[slot] = static_cast<std::uint8_t>(valid_[slot] & ~gone);
-    dirty_[slot] = static_cast<std::uint8_t>(dirty_[slot] & ~gone);
-    for (unsigned s = 0; s < subsectors_; ++s)
+    Line& left = lines_[slot];
+    left.valid = static_cast<std::uint8_t>(left.valid & ~gone);
+    left.dirty = static_cast<std::uint8_t>(left.dirty & ~gone);
+    for (unsigned s = 0; left.partial && s < subsectors_; ++s)
       if (gone & (1u << s)) partial_[std::size_t{slot} * subsectors_ + s] = 0;
   }
 }

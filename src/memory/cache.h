@@ -57,7 +57,7 @@ class Cache {
   // The same geometry with another number of ways (shared-memory carve-out); contents are dropped.
   void resize_ways(std::uint32_t ways);
 
-  std::uint64_t line_count() const { return keys_.size(); }
+  std::uint64_t line_count() const { return lines_.size(); }
   std::uint32_t ways() const { return config_.ways; }
   const CacheConfig& config() const { return config_; }
 
@@ -65,6 +65,13 @@ class Cache {
   using Slot = std::uint32_t;
   static constexpr Slot none = ~Slot{0};
   struct Set { Slot newest = none, oldest = none, used = 0; };
+  // All that a look-up touches, side by side.
+  struct Line {
+    std::uint64_t key = 0;             // line number + 1; 0 = empty
+    Slot newer = none, older = none;
+    std::uint8_t valid = 0, dirty = 0; // 32-byte sectors wholly present; modified
+    bool partial = false;              // partial_ of the line is not all 0
+  };
 
   std::uint32_t set_of(std::uint64_t key) const;
   std::size_t index_start(std::uint64_t key) const;
@@ -86,10 +93,9 @@ class Cache {
   unsigned sub_lines_ = 1;             // lines of this cache in 128 bytes
   unsigned subsectors_ = 4;            // 32-byte sectors in a line of this cache
   std::uint8_t part_mask_ = 0xf;
-  std::vector<std::uint64_t> keys_;    // line number + 1; 0 = empty
-  std::vector<std::uint8_t> valid_;    // 32-byte sectors wholly present
-  std::vector<std::uint8_t> dirty_;
-  std::vector<Slot> newer_, older_;
+  unsigned set_bits_ = 0;              // sets are a power of two: 2^set_bits_
+  bool even_sets_ = false;
+  std::vector<Line> lines_;
   std::vector<std::uint32_t> partial_; // written bytes of sectors that are not wholly present
   std::vector<Set> set_state_;
   std::vector<Slot> index_;            // open addressing, power of two, slot + 1

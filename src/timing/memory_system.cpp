@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "stream/coalescer.h"
 
 namespace simtlab::timing {
 namespace {
 
-unsigned count(std::uint8_t sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
+unsigned count(std::uint8_t sectors) { return stream::count_sectors(sectors); }
 
 // DRAM tags name the slice and its line.
 constexpr unsigned slice_shift = 48;

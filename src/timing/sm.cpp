@@ -34,6 +34,7 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       mshr_(config.device.l1.mshr_entries, config.device.l1.mshr_merge),
       constant_mshr_(constant_misses, 1u << 20),
       banks_{config.device.shared.banks, config.device.shared.bank_bytes},
+      l1_unit_(static_cast<unsigned>(std::countr_zero(config.device.l1.sector_bytes / stream::sector_bytes))),
       l1_sector_cost_(memory::to_fixed(32 / config.device.l1.bytes_per_cycle)) {}
 
 void Sm::begin(const LaunchContext& context) {
@@ -122,8 +123,8 @@ void Sm::deliver(Cycle now) {
         break;
       }
       case Route::direct:
-        direct_outstanding_ -= static_cast<std::uint32_t>(std::popcount(reply.sectors));
-        for (int i = std::popcount(reply.sectors); i > 0; --i) answer_load(reply.tag, at);
+        direct_outstanding_ -= stream::count_sectors(reply.sectors);
+        for (unsigned i = stream::count_sectors(reply.sectors); i > 0; --i) answer_load(reply.tag, at);
         break;
       case Route::constant: {
         memory::Evictions none;

@@ -198,6 +198,7 @@ class Sm {
   std::vector<TimedRequest> outbox_;
   stream::Segments segments_;
   stream::Banks banks_;
+  unsigned l1_unit_ = 0;                       // its counters are in 2^l1_unit_ sectors of 32 bytes
   FixedCycles l1_sector_cost_ = 0;
   SmCounters counters_;
 };

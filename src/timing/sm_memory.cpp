@@ -14,7 +14,7 @@ constexpr unsigned reason_bits = 8;
 std::uint64_t entry(Cycle ready, Stall reason) { return ready << reason_bits | static_cast<std::uint64_t>(reason); }
 std::uint64_t open_entry(Stall reason) { return entry(~std::uint64_t{0} >> reason_bits, reason); }
 
-unsigned popcount(std::uint8_t sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
+unsigned popcount(std::uint8_t sectors) { return stream::count_sectors(sectors); }
 
 // Answers to write-backs of L1 belong to no warp.
 constexpr std::uint32_t no_warp = ~std::uint32_t{0};
@@ -276,7 +276,6 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
     return true;
   }
   // A cache without sectors counts lines.
-  const unsigned unit = config_.device.l1.sector_bytes / stream::sector_bytes;
   const std::uint8_t wanted = l1_.widen(segment.sectors);
   const memory::Cache::Probe probe = l1_.read(segment.line, wanted);
   memory::Mshr::Look look;
@@ -288,10 +287,10 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
     }
   }
   const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
-  counters_.l1.read_accesses += popcount(wanted) / unit;
-  counters_.l1.read_hits += popcount(probe.hit) / unit;
-  counters_.l1.read_misses += popcount(fresh) / unit;
-  counters_.l1.read_pending += (popcount(probe.miss) - popcount(fresh)) / unit;
+  counters_.l1.read_accesses += popcount(wanted) >> l1_unit_;
+  counters_.l1.read_hits += popcount(probe.hit) >> l1_unit_;
+  counters_.l1.read_misses += popcount(fresh) >> l1_unit_;
+  counters_.l1.read_pending += (popcount(probe.miss) - popcount(fresh)) >> l1_unit_;
   if (probe.miss == 0 || probe.hit != 0)
     load.ready_at = std::max(load.ready_at, at + latency(warps_[instruction.warp], config_.latencies.l1_hit + instruction.extra));
   if (probe.miss == 0) return true;
@@ -306,7 +305,6 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
 bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle) {
   if (stores_outstanding_ >= store_credits) return false;
   memory::Evictions evicted;
-  const unsigned unit = config_.device.l1.sector_bytes / stream::sector_bytes;
   std::uint8_t present = 0;
   if (instruction.local) {
     present = l1_.write(segment.line, segment.bytes, segment.sectors, true, true, evicted);
@@ -317,9 +315,9 @@ bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segmen
     const bool back = config_.device.l1.write_policy == device::WritePolicy::write_back;
     present = l1_.write(segment.line, segment.bytes, segment.sectors, config_.device.l1.write_allocate, back, evicted);
   }
-  const unsigned touched = popcount(l1_.widen(segment.sectors)) / unit;
+  const unsigned touched = popcount(l1_.widen(segment.sectors)) >> l1_unit_;
   counters_.l1.write_accesses += touched;
-  counters_.l1.write_hits += std::min(touched, popcount(l1_.widen(present)) / unit);
+  counters_.l1.write_hits += std::min(touched, popcount(l1_.widen(present)) >> l1_unit_);
   write_back(evicted, at + config_.latencies.to_network);
   if (instruction.local) return true;
   ++warps_[instruction.warp].stores;
