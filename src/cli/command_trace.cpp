@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "cli/trace_convert.h"
 #include "cli/trace_info.h"
 #include "stream/trace/cut.h"
 
@@ -105,6 +106,7 @@ void add_trace(CLI::App& app, Action& chosen) {
   sub->add_option("FIRST", files->first, "Trace (FILE.simt)")->required();
   sub->add_option("SECOND", files->second, "Trace (FILE.simt)")->required();
   sub->callback([&chosen, files] { chosen = [files] { return diff(files->first, files->second); }; });
+  add_trace_convert(*trace, chosen);
 }
 
 }  // namespace simtlab::cli

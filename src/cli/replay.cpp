@@ -3,12 +3,14 @@
 #include "base/error.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
+#include "cli/temporary.h"
+#include "cli/trace_convert.h"
 #include "stream/trace/reader.h"
 #include "timing/main_memory.h"
 
 namespace simtlab::cli {
 
-bool is_trace(const std::string& file) { return file.ends_with(".simt"); }
+bool is_trace(const std::string& file) { return file.ends_with(".simt") || is_accelsim(file); }
 
 int run_trace(const std::string& file, const RunOptions& options, const OutputOptions& output, const std::string& record) {
   const RunClock clock;
@@ -19,9 +21,17 @@ int run_trace(const std::string& file, const RunOptions& options, const OutputOp
   const device::LoadedDevice device = device::load_device(configuration);
   check_inputs(output, {file});
   check_inputs(output, files_of(configuration, device));
-  const std::unique_ptr<stream::trace::Reader> reader = stream::trace::open(file);
   const Simulation simulation{configuration, device, output, clock, hash_inputs({file}), record};
-  return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool*) { gpu.replay(*reader); });
+  if (!is_accelsim(file)) {
+    const std::unique_ptr<stream::trace::Reader> reader = stream::trace::open(file);
+    return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool*) { gpu.replay(*reader); });
+  }
+  // Text is read once and in its order; the SMs read blocks here and there.
+  const TemporaryDirectory folder;
+  return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
+    import_accelsim(file, folder.path() / "trace.simt", stop);
+    gpu.replay(*stream::trace::open(folder.path() / "trace.simt"));
+  });
 }
 
 }  // namespace simtlab::cli

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -21,8 +22,8 @@ namespace {
 namespace trace = stream::trace;
 
 struct InfoOptions {
-  std::string file;
-  bool json = false, mix = false;
+  std::string file, json;   // json: a file, "-" for stdout, empty for none
+  bool mix = false;
 };
 
 using Mix = std::map<std::string, std::uint64_t>;
@@ -142,7 +143,8 @@ int info(const InfoOptions& o) {
       if (o.mix) count(trace::ReplayedLaunch(*reader, operation->kernel), item.counts, signals.flag());
     }
   }
-  print(o.json ? as_json(*reader, items, o) : as_text(*reader, items));
+  if (o.json.empty()) print(as_text(*reader, items));
+  else write_to(o.json, as_json(*reader, items, o));
   return 0;
 }
 
@@ -153,7 +155,7 @@ void add_trace_info(CLI::App& trace, Action& chosen) {
   const auto o = std::make_shared<InfoOptions>();
   sub->add_option("TRACE", o->file, "Trace (FILE.simt)")->required();
   sub->add_flag("--mix", o->mix, "Count what was executed, too: instruction classes and unknown opcodes (reads all blocks)");
-  sub->add_flag("--json{true}", o->json, "As JSON");
+  sub->add_option("--json", o->json, "As JSON to stdout, or with --json=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
   sub->callback([&chosen, o] { chosen = [o] { return info(*o); }; });
 }
 

@@ -189,6 +189,10 @@ void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch*
   result.shared_bytes = launch.shared_bytes();
   result.registers = registers_of(function);
   note_directives(device, launch.module(), function, result);
+  if (const stream::trace::Code* code = launch.code_of(function); code != nullptr && !code->mnemonics.empty()) {
+    result.not_modelled.emplace_back("D-TRACE-3");
+    if (!code->guessed.empty()) result.not_modelled.emplace_back("D-TRACE-4");
+  }
   if (launch.block_count() != grid.count()) result.not_modelled.emplace_back("D-TRACE-2");
   // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
   const double overhead = result.metrics.get("gpu.launch_overhead").value_or(device.host.launch_overhead_ns);

@@ -105,6 +105,8 @@ const std::vector<Term>& error_ids() {
       {"accelsim-syntax", "A line of an Accel-Sim trace is not of its format.",
        "The message says which word is wrong. Grouped traces (.traceg) are read, as its post-processor writes them."},
       {"accelsim-truncated", "An Accel-Sim trace ends in the middle.", "Copy it again; `xz -t` checks compressed ones."},
+      {"sass-generation", "A trace of machine code is of a generation that no table of data/sass describes.",
+       "Volta to Hopper are: binary versions 70 to 90."},
       {"sass-table", "A table of data/sass is malformed.", "Each line: OPCODE = { value = \"class\", source = \"...\" }; docs/traces.md lists the classes."},
 
       // Memory plug-ins (docs/plugins.md).

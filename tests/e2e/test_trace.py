@@ -1,11 +1,13 @@
 """run --record, run TRACE, simtlab trace: recorded kernels have the timing of the run that was recorded."""
 import json
-import pathlib
+import lzma
+import shutil
 import unittest
 
 from harness import SAXPY_LAUNCH, SOURCE, Case, main, needs_clang
 
 EXAMPLES = SOURCE / "examples"
+ACCELSIM = SOURCE / "tests" / "data" / "accelsim"
 
 
 def comparable(text):
@@ -74,8 +76,9 @@ class Damage(Case):
             file = self.folder / "x.simt"
             file.write_bytes(content)
             self.fails(3, "run", file, says=error)
-        self.fails(3, "run", self.folder / "none.simt", says="trace-file")
-        self.fails(3, "run", "--trace", self.folder, says="trace-file")
+        self.fails(3, "run", self.folder / "none.simt", says="[file-missing]")
+        self.fails(3, "trace", "info", self.folder / "none.simt", says="[trace-file]")
+        self.fails(3, "run", "--trace", self.folder, says="[file-directory]")
 
     def test_truncated_and_changed_traces_name_the_file_and_the_byte(self):
         whole = self.trace().read_bytes()
@@ -88,6 +91,108 @@ class Damage(Case):
             changed[place] ^= 0x5a
             file.write_bytes(changed)
             self.fails(3, "run", file, says=["[trace-damaged]", "at byte"])
+
+
+class Tools(Case):
+    """simtlab trace info, cut, diff."""
+
+    def trace(self):
+        trace = self.folder / "t.simt"
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--json", "--record", trace)
+        return trace
+
+    def test_info_counts_what_ran(self):
+        info = json.loads(self.ok("trace", "info", self.trace(), "--mix", "--json").stdout)
+        (kernel,) = info["kernels"]
+        self.assertEqual((kernel["name"], kernel["blocks"], kernel["whole"]), ("saxpy", 64, True))
+        self.assertEqual(sum(kernel["classes"].values()), kernel["warp_instructions"])
+        self.assertEqual(kernel["warp_instructions"], info["trace"]["warp_instructions"])
+        self.assertLess(info["trace"]["bytes_per_warp_instruction"], 4)
+        self.assertIn("64 of 64 blocks", self.ok("trace", "info", self.trace()).stdout)
+
+    def test_a_cut_trace_runs_and_differs_from_the_whole(self):
+        trace, part = self.trace(), self.folder / "part.simt"
+        self.ok("trace", "cut", trace, "-o", part, "--blocks", "8-15")
+        whole, cut = (json.loads(self.ok("run", t, "--json").stdout)["kernels"][0] for t in (trace, part))
+        self.assertEqual(cut["metrics"]["gpu.instructions.warp"]["value"] * 8, whole["metrics"]["gpu.instructions.warp"]["value"])
+        self.assertIn("D-TRACE-2", cut["not_modelled"])
+        self.assertIn("the same 1 kernels", self.ok("trace", "diff", trace, trace).stdout)
+        found = self.simtlab("trace", "diff", trace, part)
+        self.assertEqual(found.returncode, 6)
+        self.assertIn("kernel 1, block 0", found.stdout)
+
+    def test_what_cannot_be_cut(self):
+        trace, part = self.trace(), self.folder / "part.simt"
+        self.fails(3, "trace", "cut", trace, "-o", part, "--kernels", "7", says="[trace-selection]")
+        self.fails(2, "trace", "cut", trace, "-o", part, "--blocks", "9-3", says="[option-value]")
+        self.fails(2, "trace", "cut", trace, "-o", trace, says="[trace-same]")
+        self.assertFalse(part.exists())
+
+
+class AccelSim(Case):
+    """Traces of Accel-Sim: one that was written by hand from the format, and ours there and back."""
+
+    def list_file(self):
+        shutil.copytree(ACCELSIM, self.folder / "as")
+        return self.folder / "as" / "kernelslist.g"
+
+    def test_a_hand_written_trace_is_timed(self):
+        result = self.simtlab("run", self.list_file(), "--gpu", "v100", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("TELEPORT.FAST (2)", result.stderr)
+        total = json.loads(result.stdout)
+        kernel = total["kernels"][0]
+        value = lambda name: kernel["metrics"][name]["value"]
+        self.assertEqual(value("gpu.instructions.warp"), 66)
+        self.assertEqual(total["total"]["copy.h2d.bytes"]["value"], 1024)
+        self.assertGreater(value("gpu.cycles"), 500)
+        self.assertLess(value("gpu.cycles"), 10000)
+        self.assertLessEqual({"D-TRACE-3", "D-TRACE-4"}, set(kernel["not_modelled"]))
+        self.ok("run", self.folder / "as" / "kernelslist.g", "--gpu", "h100", "--dram", "hbm3")
+
+    def test_compressed_kernels_are_the_same(self):
+        plain = self.list_file()
+        self.ok("trace", "convert", plain, "-o", self.folder / "plain.simt")
+        text = (plain.parent / "kernel-1.traceg").read_bytes()
+        (plain.parent / "kernel-1.traceg.xz").write_bytes(lzma.compress(text))
+        (plain.parent / "kernel-1.traceg").unlink()
+        self.ok("trace", "convert", plain, "-o", self.folder / "xz.simt")
+        self.ok("trace", "diff", self.folder / "plain.simt", self.folder / "xz.simt")
+        self.ok("run", plain.parent / "kernel-1.traceg.xz", "--gpu", "v100", "--json")
+
+    def test_ours_to_theirs_and_back(self):
+        trace = self.folder / "t.simt"
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--json", "--record", trace)
+        self.ok("trace", "convert", trace, "-o", self.folder / "out")
+        self.ok("trace", "convert", self.folder / "out" / "kernelslist.g", "-o", self.folder / "back.simt")
+        ours, back = (json.loads(self.ok("trace", "info", t, "--json").stdout)["trace"] for t in (trace, self.folder / "back.simt"))
+        for name in ("kernels", "blocks", "warp_instructions", "thread_instructions"):
+            self.assertEqual(ours[name], back[name])
+        a, b = (json.loads(self.ok("run", t, "--gpu", "v100", "--json").stdout)["kernels"][0]["metrics"] for t in (trace, self.folder / "back.simt"))
+        for name in ("l1.read.accesses", "l1.write.accesses", "l2.write.accesses"):
+            self.assertEqual(a[name], b[name], name)
+        self.ok("trace", "convert", self.folder / "back.simt", "-o", self.folder / "again")
+        self.ok("trace", "convert", self.folder / "again" / "kernelslist.g", "-o", self.folder / "again.simt")
+        self.ok("trace", "diff", self.folder / "back.simt", self.folder / "again.simt")
+
+    def test_what_is_wrong_is_said_with_the_line(self):
+        kernels = self.list_file()
+        kernel = kernels.parent / "kernel-1.traceg"
+        text = kernel.read_text()
+        for old, new, error in (("ffffffff", "zzzz", "accelsim-syntax"), ("(2,1,1)", "(2000000000,2000000000,9)", "accelsim-syntax"),
+                                ("insts = 20", "insts = 99999999999", "accelsim-syntax"), ("binary version = 70", "binary version = 35", "sass-generation")):
+            kernel.write_text(text.replace(old, new, 1))
+            code = 4 if error == "sass-generation" else 3
+            self.fails(code, "run", kernels, "--gpu", "v100", says=f"[{error}]")
+        kernel.write_text(text[:len(text) // 2])
+        self.fails(3, "run", kernels, "--gpu", "v100", says=["[accelsim-syntax]", "ends within this line"])
+        kernel.write_text(text[:text.find("\n", len(text) // 2) + 1])
+        self.fails(3, "run", kernels, "--gpu", "v100", says="[accelsim-truncated]")
+        kernel.with_suffix(".traceg.xz").write_bytes(lzma.compress(text.encode())[:-100])
+        kernel.unlink()
+        self.fails(3, "run", kernels, "--gpu", "v100", says="[accelsim-truncated]")
+        kernels.write_text("../../etc/passwd\nkernel/../x\n")
+        self.fails(3, "run", kernels, "--gpu", "v100", says="[accelsim-syntax]")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 #include "stream/trace/record.h"
 
+#include "stream/trace/segment.h"
+
 #include <bit>
 #include <set>
 
@@ -62,20 +64,7 @@ class RecordingBlock final : public ResidentBlock {
 
  private:
   void flush() {
-    // Never taken for a zstd dictionary with a header.
-    Buffer content(1, 1);
-    put_number(content, warps_.size());
-    for (WarpEncoder& warp : warps_) {
-      warp.cut();
-      put_number(content, warp.control().size());
-      put_number(content, warp.data().size());
-    }
-    for (const WarpEncoder& warp : warps_) content.insert(content.end(), warp.control().begin(), warp.control().end());
-    for (WarpEncoder& warp : warps_) {
-      content.insert(content.end(), warp.data().begin(), warp.data().end());
-      warp.take();
-    }
-    share_.keep(segment_, std::move(content));
+    share_.keep(segment_, take_segment(warps_));
     segment_.warp_instructions = segment_.thread_instructions = 0;
     pending_ = 0;
   }

@@ -1,0 +1,18 @@
+// simtlab trace convert, and Accel-Sim traces on their way into a simulation.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/cli.h"
+
+namespace simtlab::cli {
+
+void add_trace_convert(CLI::App& trace, Action& chosen);
+
+// Whether a file is an Accel-Sim trace: kernelslist.g, *.traceg, *.traceg.xz.
+bool is_accelsim(const std::string& file);
+// As a trace of ours; says on stderr which opcodes no table knows.
+void import_accelsim(const std::string& file, const std::filesystem::path& to, const volatile bool* stop);
+
+}  // namespace simtlab::cli

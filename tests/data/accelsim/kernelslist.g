@@ -1,0 +1,3 @@
+MemcpyHtoD,0x00007f4400000000,512
+MemcpyHtoD,0x00007f4400001000,512
+kernel-1.traceg
