@@ -61,7 +61,7 @@ struct Gpu::Impl {
   }
   void record(stream::trace::OpKind kind, const Noted& what);
   void apply(const stream::trace::Operation& operation, const stream::trace::Reader& trace);
-  exec::FunctionalResult step_through(const stream::WarpSource& launch) const;
+  exec::FunctionalResult step_through(const stream::WarpSource& launch, std::uint64_t first, std::uint64_t count) const;
   // launches.cpp
   void run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream);
   Slot& slot(ModuleId id);

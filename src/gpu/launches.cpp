@@ -98,7 +98,7 @@ result::KernelResult Gpu::Impl::run_functional(const stream::WarpSource& launch,
   exec::FunctionalOptions functional;
   functional.max_warp_instructions = options.max_warp_instructions;
   functional.interrupt = options.interrupt;
-  const exec::FunctionalResult ran = executed != nullptr ? exec::run_functional(*executed, functional) : step_through(launch);
+  const exec::FunctionalResult ran = executed != nullptr ? exec::run_functional(*executed, functional) : step_through(launch, 0, launch.block_count());
   result::KernelResult out;
   out.metrics.set("gpu.instructions.warp", ran.warp_instructions);
   out.metrics.set("gpu.instructions.thread", ran.thread_instructions);
@@ -110,8 +110,12 @@ result::KernelResult Gpu::Impl::run_functional(const stream::WarpSource& launch,
 result::KernelResult Gpu::Impl::run_timed(const stream::WarpSource& launch, const exec::Launch* executed) {
   result::KernelResult result = timing->run(launch);
   const timing::Gpu::LeftOut rest = timing->left_out();
-  std::optional<std::uint64_t> instructions;   // a trace has nothing to execute
-  if (rest.count != 0 && executed != nullptr) {
+  std::optional<std::uint64_t> instructions;
+  if (rest.count != 0 && recorder) {
+    instructions = step_through(launch, rest.first, rest.count).warp_instructions;   // the trace holds them, too
+  } else if (rest.count != 0 && executed == nullptr) {
+    instructions = launch.recorded_instructions(rest.first, rest.count);
+  } else if (rest.count != 0) {
     exec::FunctionalOptions functional;
     functional.interrupt = options.interrupt;
     functional.first_block = rest.first;
@@ -175,7 +179,7 @@ void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch*
   std::optional<stream::trace::RecordingLaunch> recording;
   if (recorder) recording.emplace(launch, *recorder, stream);
   const stream::WarpSource& source = recording ? *recording : launch;
-  result::KernelResult result = timing ? run_timed(source, recording ? nullptr : executed) : run_functional(source, recording ? nullptr : executed);
+  result::KernelResult result = timing ? run_timed(source, executed) : run_functional(source, recording ? nullptr : executed);
   if (recording) recording->finish();
   launch_wall_seconds += seconds_since(begin);
   wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);

@@ -30,13 +30,13 @@ void Gpu::finish_recording() {
 }
 
 // Blocks one after another, warps in turns: for recording without a clock.
-exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch) const {
+exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch, std::uint64_t first, std::uint64_t count) const {
   constexpr unsigned turn = 256;
   exec::FunctionalResult out;
   const std::unique_ptr<stream::SmShare> share = launch.make_share();
   const std::unique_ptr<stream::ResidentBlock> block = share->make_block();
-  for (; out.blocks < launch.block_count(); ++out.blocks) {
-    block->reset(out.blocks, 0, 0);
+  for (; out.blocks < count; ++out.blocks) {
+    block->reset(first + out.blocks, 0, 0);
     for (bool finished = false; !finished;) {
       bool progress = false;
       finished = true;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "exec/executor.h"
@@ -69,6 +70,8 @@ class WarpSource {
   // Blocks to run: all of the grid, unless a trace holds a part of them. A model counts them from 0.
   virtual std::uint64_t block_count() const { return grid().count(); }
   virtual std::uint64_t block_number(std::uint64_t index) const { return index; }   // in the grid
+  // Warp instructions of some blocks, if that is known before they run.
+  virtual std::optional<std::uint64_t> recorded_instructions(std::uint64_t, std::uint64_t) const { return std::nullopt; }
   unsigned threads_per_block() const { return static_cast<unsigned>(block().count()); }
   unsigned warps_per_block() const { return (threads_per_block() + exec::warp_size - 1) / exec::warp_size; }
 };

@@ -237,6 +237,12 @@ const CodeView& ReplayedLaunch::code(std::uint32_t number) const {
   return *known;
 }
 
+std::optional<std::uint64_t> ReplayedLaunch::recorded_instructions(std::uint64_t first, std::uint64_t count) const {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = first; i < first + count; ++i) sum += entry(i).warp_instructions;
+  return sum;
+}
+
 const Code* ReplayedLaunch::code_of(const ptx::Function& function) const {
   const auto found = std::ranges::find_if(reader_.codes(), [&](const Code& code) { return &code.function() == &function; });
   return found == reader_.codes().end() ? nullptr : &*found;

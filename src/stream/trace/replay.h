@@ -26,6 +26,7 @@ class ReplayedLaunch final : public WarpSource, public CodeTable {
   std::unique_ptr<SmShare> make_share() const override;
 
   const CodeView& code(std::uint32_t number) const override;
+  std::optional<std::uint64_t> recorded_instructions(std::uint64_t first, std::uint64_t count) const override;
   const Code* code_of(const ptx::Function& function) const override;
   BlockEntry entry(std::uint64_t index) const;           // by place in the trace
   std::shared_ptr<const Segment> segment(const BlockEntry& block, std::size_t part) const;
