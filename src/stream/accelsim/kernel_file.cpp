@@ -6,6 +6,8 @@
 #include <charconv>
 #include <limits>
 
+#include "stream/trace/addresses.h"
+
 namespace simtlab::stream::accelsim {
 namespace {
 
@@ -187,6 +189,7 @@ void KernelFile::read_addresses(std::string_view& rest) {
   const auto difference = [&] { return static_cast<std::uint64_t>(number<std::int64_t>(lines_, next_word(rest), "a difference of addresses")); };
   i.has_addresses = i.mask != 0;
   std::uint32_t lanes = i.mask;
+  const std::string_view first = rest;
   switch (mode) {
     case 0:
       for (; lanes != 0; lanes &= lanes - 1) i.addresses[static_cast<unsigned>(std::countr_zero(lanes))] = address();
@@ -209,6 +212,9 @@ void KernelFile::read_addresses(std::string_view& rest) {
     default:
       lines_.refuse({}, fmt::format("addresses of form {}; there are 0, 1 and 2", mode));
   }
+  std::uint64_t seen = 0;
+  for (lanes = i.mask; lanes != 0; lanes &= lanes - 1) seen |= i.addresses[static_cast<unsigned>(std::countr_zero(lanes))];
+  if (seen >> trace::address_bits != 0) lines_.refuse(trimmed(first).substr(0, 40), fmt::format("addresses of more than {} bits", trace::address_bits));
 }
 
 }  // namespace simtlab::stream::accelsim

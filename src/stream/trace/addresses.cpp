@@ -7,6 +7,10 @@ enum How : std::uint8_t { predicted, new_base, new_stride, rows, list, none };
 constexpr std::uint8_t changed = 8;
 constexpr std::uint8_t no_pattern = 6;
 
+void check(std::uint64_t all_bits) {
+  if (all_bits >> address_bits != 0) throw Malformed("an address has more than " + std::to_string(address_bits) + " bits");
+}
+
 bool follows(const AddressState& s, const std::uint64_t* addresses, std::uint32_t mask) {
   std::uint64_t difference = 0;
   if (mask == ~0u && s.row == 5) {
@@ -116,6 +120,7 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
     const bool banked = space == ptx::Space::shared || space == ptx::Space::constant || space == ptx::Space::param;
     if (banked && !std::has_single_bit(state.bytes)) throw Malformed("an access of " + std::to_string(state.bytes) + " bytes");
   }
+  std::uint64_t seen = 0;   // bits of all addresses
   switch (how) {
     case predicted:
       state.base += state.step;
@@ -142,7 +147,8 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
       state.row = no_pattern;
       std::uint64_t last = state.base;
       for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
-        last = addresses[std::countr_zero(rest)] = last + in.signed_number();
+        seen |= last = addresses[std::countr_zero(rest)] = last + in.signed_number();
+      check(seen);
       state.base = addresses[std::countr_zero(mask)];
       return true;
     }
@@ -152,13 +158,15 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
   if (state.row == no_pattern) throw Malformed("a pattern of addresses that is not known");
   if (mask == ~0u && state.row == 5) {
     std::uint64_t address = state.base;
-    for (unsigned lane = 0; lane < 32; ++lane, address += state.stride) addresses[lane] = address;
+    for (unsigned lane = 0; lane < 32; ++lane, address += state.stride) seen |= addresses[lane] = address;
+    check(seen);
     return true;
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    addresses[lane] = lane_address(state, lane);
+    seen |= addresses[lane] = lane_address(state, lane);
   }
+  check(seen);
   return true;
 }
 

@@ -10,6 +10,9 @@
 
 namespace simtlab::stream::trace {
 
+// What the models' memory can tell apart; GPUs have up to 49, of which programs get 47.
+inline constexpr unsigned address_bits = 48;
+
 inline std::uint64_t lane_address(const AddressState& s, unsigned lane) {
   if (s.row >= 5) return s.base + lane * s.stride;
   return s.base + (lane & ((1u << s.row) - 1)) * s.stride + (lane >> s.row) * s.row_stride;

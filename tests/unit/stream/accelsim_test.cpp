@@ -145,7 +145,7 @@ TEST(AccelSim, WhatIsWrongIsSaidWithTheLine) {
                          Wrong{"warp = 1", "warp = 2", "accelsim-syntax"}, Wrong{"warp = 1", "warp = 0", "accelsim-syntax"},
                          Wrong{"insts = 7", "insts = 8", "accelsim-syntax"}, Wrong{"insts = 7", "insts = 18446744073709551615", "accelsim-syntax"},
                          Wrong{"insts = 2", "insts = 3000", "accelsim-syntax"}, Wrong{"R1 MOV", "Q1 MOV", "accelsim-syntax"},
-                         Wrong{"1 R1 MOV", "999999 R1 MOV", "accelsim-syntax"}, Wrong{"8 1 0x", "8 5 0x", "accelsim-syntax"},
+                         Wrong{"1 R1 MOV", "999999 R1 MOV", "accelsim-syntax"}, Wrong{"8 1 0x", "8 5 0x", "accelsim-syntax"}, Wrong{"0x00007f2000000200", "0x80007f2000000200", "accelsim-syntax"},
                          Wrong{"0x00007f2000000300 0", "", "accelsim-syntax"}, Wrong{"#BEGIN_TB", "0 0 0 0 10 ffffffff", "accelsim-syntax"}}) {
     std::string text = good;
     text.replace(text.find(w.from), std::string(w.from).size(), w.to);

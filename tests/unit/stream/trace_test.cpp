@@ -213,6 +213,7 @@ TEST(Trace, AddressesOfAnyPatternComeBack) {
       if (round % 5 == 0) lanes[lane] = random();
     }
     std::uint32_t mask = round % 3 == 0 ? ~0u : static_cast<std::uint32_t>(random());
+    for (std::uint64_t& address : lanes) address &= 0xffff'ffff'ffffu;
     if (mask == 0) mask = 1;
     Buffer bytes;
     put_addresses(bytes, written, lanes, mask, round % 7 == 0 ? ptx::Space::shared : ptx::Space::global, 4);
@@ -224,6 +225,16 @@ TEST(Trace, AddressesOfAnyPatternComeBack) {
         ASSERT_EQ(lanes[lane], back[lane]) << round << " lane " << lane;
       }
   }
+}
+
+TEST(Trace, AddressesThatNoMemoryHasAreMalformed) {
+  std::uint64_t lanes[32] = {}, back[32];
+  lanes[7] = std::uint64_t{1} << address_bits;
+  AddressState written, read;
+  Buffer bytes;
+  put_addresses(bytes, written, lanes, ~0u, ptx::Space::global, 4);
+  Bytes in(bytes);
+  EXPECT_THROW(get_addresses(in, read, back, ~0u), Malformed);
 }
 
 TEST(Trace, WhatIsNoTraceIsAnErrorWithTheFile) {
