@@ -206,8 +206,6 @@ void add_trace_options(CLI::App& command, Run& run) {
 int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
-  if (!options.record.empty() && options.run.sample)
-    throw Error(ExitCode::usage, "option-conflict", "--sample leaves blocks out that --record would have to write", "leave one of them out");
   check_outputs(options.output);
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)

@@ -51,7 +51,12 @@ class RunKernel(Case):
         self.assertEqual(whole["total"]["gpu.instructions.warp"], sampled["total"]["gpu.instructions.warp"])
         self.assertIn("estimate, +-", self.ok("run", *arguments, "--sample", "0.03").stdout)
         self.fails(2, "run", *arguments, "--sample", "0.9", says=("--sample",))
-        self.fails(2, "run", *arguments, "--sample", "0.02", "--record", "t.simt", says=("--sample", "--record"))
+        # A trace holds all blocks, whatever was sampled; sampled again it gives the same estimate.
+        recorded = self.run_json(*arguments, "--sample", "0.03", "--record", "t.simt")
+        replayed = self.run_json("t.simt", *arguments[-4:], "--sample", "0.03")
+        self.assertEqual(recorded["total"]["gpu.cycles"], replayed["total"]["gpu.cycles"])
+        self.assertEqual(recorded["total"]["gpu.instructions.warp"], replayed["total"]["gpu.instructions.warp"])
+        self.assertEqual(recorded["total"]["gpu.cycles"], sampled["total"]["gpu.cycles"])
 
     def test_the_json_has_the_documented_shape(self):
         r = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "a100")
