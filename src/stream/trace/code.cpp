@@ -76,7 +76,7 @@ void mods(Io& io, M& m) {
   bool any = !(m == Mods{});
   io.flags(any);
   if (!any) return;
-  io.one_of(m.rounding, Rounding::rmi);
+  io.one_of(m.rounding, Rounding::rpi);
   io.one_of(m.compare, Compare::nan);
   io.one_of(m.bool_op, BoolOp::xor_);
   io.one_of(m.mul, MulMode::wide);
@@ -104,7 +104,7 @@ template <class Io, class I>
 void instruction(Io& io, I& i) {
   io.one_of(i.op, ptx::Op::nop);
   io.one_of(i.op_class, ptx::OpClass::async_copy);
-  io.one_of(i.type, ptx::Type::pred);
+  io.one_of(i.type, ptx::Type::surfref);
   io.one_of(i.stype, ptx::Type::surfref);
   mods(io, i.mods);
   operand(io, i.guard);

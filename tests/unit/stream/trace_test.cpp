@@ -201,6 +201,35 @@ TEST(Trace, CodeComesBackWhole) {
     EXPECT_THROW(read_code(Bytes(std::span(written).first(size))), Malformed) << size;
 }
 
+// The last value of each enumeration that an instruction of PTX can have.
+TEST(Trace, CodeWithEveryKindOfModifierComesBack) {
+  const auto module = ptx::load_module("m.ptx", R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry m(.param .u64 data)
+{
+  .reg .pred %p<3>; .reg .b32 %r<12>; .reg .f32 %f<4>; .reg .b64 %rd<6>; .reg .b16 %h<4>;
+  ld.param.u64 %rd1, [data];
+  ld.global.nc.f32 %f1, [%rd1];
+  cvt.rpi.f32.f32 %f2, %f1;
+  setp.nan.f32 %p1, %f1, %f2;
+  setp.eq.xor.s32 %p2, 1, 2, %p1;
+  mul.wide.s32 %rd2, 3, 4;
+  atom.global.sys.cas.b32 %r1, [%rd1], 0, 1;
+  shfl.sync.idx.b32 %r2, %r1, 0, 31, -1;
+  vote.sync.ballot.b32 %r3, %p2, -1;
+  st.volatile.global.u32 [%rd1], %r3;
+  prmt.b32.rc16 %r4, %r1, %r2, 3;
+  bar.red.or.pred %p1, 0, %p2;
+  ret;
+}
+)");
+  const Buffer written = write_code(*module, module->functions.front());
+  const Code code = read_code(Bytes(written));
+  EXPECT_EQ(write_code(*code.module, code.function()), written);
+}
+
 TEST(Trace, AddressesOfAnyPatternComeBack) {
   std::mt19937_64 random(1);
   AddressState written, read;
