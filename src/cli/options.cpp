@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "device/main_memory.h"
+#include "gpu/kernel_choice.h"
 
 namespace simtlab::cli {
 namespace {
@@ -107,6 +108,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--threads", options.threads, "Host threads that simulate the SMs; 0 (default): all")
       ->type_name("N")
       ->group(limits);
+  command.add_option("--kernels", options.kernels, "Time these launches only: names (* and ?), numbers from 1, NAME:N; execute the rest")
+      ->type_name("LIST")
+      ->group(limits);
   command
       .add_option("--sample", options.sample, "Extrapolate large grids once the pace of their blocks is known so well (0.02: 2 %)")
       ->type_name("ERROR")
@@ -177,6 +181,7 @@ device::Configuration resolve(const RunOptions& options) {
   add(settings, "mode", options.mode);
   add(settings, "threads", options.threads);
   add(settings, "sample", options.sample);
+  add(settings, "kernels", options.kernels);
   add(settings, "seed", options.seed);
   add(settings, "max-cycles", options.max_cycles);
   // A bare number is seconds: the option measures nothing else.
@@ -190,6 +195,7 @@ device::Configuration resolve(const RunOptions& options) {
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
+  gpu::KernelChoice checked(configuration.options.kernels);   // throws
   if (configuration.options.sample < 0 || configuration.options.sample > 0.5)
     throw Error(ExitCode::usage, "option-value", fmt::format("--sample {:g} is not between 0 and 0.5", configuration.options.sample),
                 "--sample 0.02 stops simulating blocks when their pace is known to 2 %");

@@ -19,6 +19,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.max_memory_bytes = o.max_memory;
   out.registers_override = static_cast<std::uint32_t>(o.registers);
   out.sample_error = o.sample;
+  out.kernels = gpu::KernelChoice(o.kernels);
   out.threads = static_cast<unsigned>(o.threads);
   out.interrupt = signals.flag();
   out.print = [](std::string_view text) { talk(text); };  // stdout is the report

@@ -41,7 +41,7 @@ struct ToolOption {
 constexpr std::uint64_t any = UINT64_MAX;
 
 std::span<const ToolOption> tool_options() {
-  static const std::array<ToolOption, 9> rows = {{
+  static const std::array<ToolOption, 10> rows = {{
       {"gpu", Unit::none, any, "h100", "", "The simulated GPU: a name of the catalogue or a device file",
        &ToolOptions::gpu},
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
@@ -51,6 +51,8 @@ std::span<const ToolOption> tool_options() {
       {"sample", Unit::none, any, "0", "",
        "Relative error (0.02: 2 %) at which the pace of a large grid's blocks counts as known and the rest is extrapolated; 0: never",
        &ToolOptions::sample},
+      {"kernels", Unit::none, any, "*", "",
+       "Launches that are simulated cycle by cycle (names with * and ?, numbers, NAME:N); the others are only executed", &ToolOptions::kernels},
       {"max-cycles", Unit::none, any, "0", "", "Simulated cycles after which a kernel is stopped; 0: never",
        &ToolOptions::max_cycles},
       {"max-time", Unit::nanoseconds, any, "0 ns", "", "Wall time after which a run is stopped; 0: never",

@@ -186,7 +186,8 @@ result::Result Gpu::result() const {
   out.kernels = m.kernels;
   out.kernels.insert(out.kernels.end(), m.merged.begin(), m.merged.end());
   out.total = result::combine(out.kernels);
-  if (m.timing) out.total.set("program.time", m.timeline.span_ns());
+  if (m.timing && m.skipped == 0) out.total.set("program.time", m.timeline.span_ns());
+  if (m.skipped != 0) out.total.set("program.kernels.skipped", m.skipped);
   out.total.set("program.kernels", m.launches);
   out.total.set("copy.time", m.copy_time_ns);
   out.total.set("copy.count", m.copy_count);

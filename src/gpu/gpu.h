@@ -18,6 +18,7 @@
 
 #include "device/device.h"
 #include "exec/executor.h"
+#include "gpu/kernel_choice.h"
 #include "result/metrics.h"
 
 namespace simtlab::stream::trace {
@@ -34,6 +35,7 @@ struct Options {
   std::uint64_t max_warp_instructions = 0;      // functional, per kernel
   std::uint64_t max_memory_bytes = 0;           // host memory for device allocations; 0 = three quarters of what is free
   std::uint32_t registers_override = 0;
+  KernelChoice kernels;                         // launches that are simulated cycle by cycle; the others only take effect
   double sample_error = 0;                      // timing::Options::sample_error
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;

@@ -68,6 +68,7 @@ struct Gpu::Impl {
   std::uint32_t registers_of(const ptx::Function& f) const {
     return options.registers_override != 0 ? options.registers_override : f.registers;
   }
+  bool chosen(const std::string& name);
   // executed: the launch itself, if it is executed and nothing is recorded.
   result::KernelResult run_timed(const stream::WarpSource& launch, const exec::Launch* executed);
   result::KernelResult run_functional(const stream::WarpSource& launch, const exec::Launch* executed);
@@ -87,6 +88,8 @@ struct Gpu::Impl {
   std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
   double copy_time_ns = 0;
   std::uint64_t launches = 0;
+  std::uint64_t passed = 0, skipped = 0;     // launches seen by run_kernel; those of them that were not chosen
+  std::map<std::string, std::uint64_t> launches_of;   // by kernel, while there is a choice
   double launch_wall_seconds = 0;
   double wall_instructions = 0;
   Clock::time_point start = Clock::now();

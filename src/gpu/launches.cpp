@@ -174,7 +174,19 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   m.run_kernel(stream::ExecutedLaunch(launch), &launch, stream);
 }
 
+bool Gpu::Impl::chosen(const std::string& name) {
+  ++passed;
+  if (!timing || options.kernels.all()) return true;
+  return options.kernels.selects(name, demangle(name), passed, ++launches_of[name]);
+}
+
 void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) {
+  if (!chosen(launch.function().name)) {
+    if (executed != nullptr) run_functional(launch, executed);
+    timeline.submit(stream, Engine::compute, 0, device.host.launch_overhead_ns, false);
+    ++skipped;
+    return;
+  }
   const Clock::time_point begin = Clock::now();
   std::optional<stream::trace::RecordingLaunch> recording;
   if (recorder) recording.emplace(launch, *recorder, stream);

@@ -33,10 +33,12 @@ class Writer {
     for (std::size_t i = 0; i < most; ++i) kernel(*order[i]);
     if (most < order.size())
       note(fmt::format("{} more in the table; --all prints them in detail", order.size() - most));
-    if (result_.kernels.empty()) {
+    const auto skipped = static_cast<std::uint64_t>(result_.total.get("program.kernels.skipped").value_or(0));
+    if (result_.kernels.empty() && skipped == 0) {
       const bool stopped = result_.manifest.interrupted || !result_.manifest.failure.empty();
       line(stopped ? "no kernel completed" : "no kernel was launched");
     }
+    if (skipped != 0) note(fmt::format("{} launches were executed but not timed (--kernels)", format_exact(skipped)));
     if (result_.kernels.size() <= 1) copies();
     footer();
     return out_;

@@ -333,6 +333,7 @@ constexpr MetricDeclaration rows[] = {
      "Simulated time from the first to the last activity of the device, copies and gaps included.", "total",
      "", "", none, ""},
     {"program.kernels", "1", "Kernel launches.", "total", "", "", none, ""},
+    {"program.kernels.skipped", "1", "Launches that --kernels did not choose: executed, but not timed and without a result.", "total", "", "", none, ""},
     {"copy.time", "ns", "Simulated time of copies between host and device, on the device and of fills.",
      "total", "", "nvprof: [CUDA memcpy] time", none, ""},
     {"copy.count", "1", "Copies and fills.", "total", "", "", none, ""},

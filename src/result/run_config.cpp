@@ -48,6 +48,7 @@ std::string to_json(const RunConfig& config) {
                     {"registers", config.registers},
                     {"threads", config.threads},
                     {"sample", config.sample},
+                    {"kernels", config.kernels},
                     {"seed", config.seed},
                     {"record", config.record}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -66,6 +67,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.max_memory_bytes = member<std::uint64_t>(in, "max_memory_bytes", file);
   config.registers = member<std::uint32_t>(in, "registers", file);
   config.sample = member<double>(in, "sample", file);
+  config.kernels = member<std::string>(in, "kernels", file);
   config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
   config.record = member<std::string>(in, "record", file);

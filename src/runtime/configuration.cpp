@@ -21,6 +21,7 @@ result::RunConfig run_config(const device::Configuration& c) {
   config.max_memory_bytes = o.max_memory;
   config.registers = static_cast<std::uint32_t>(o.registers);
   config.sample = o.sample;
+  config.kernels = o.kernels;
   config.threads = static_cast<std::uint32_t>(o.threads);
   config.seed = o.seed;
   return config;

@@ -127,6 +127,7 @@ gpu::Gpu& Runtime::gpu() {
     options.registers_override = config_.registers;
     options.threads = config_.threads;
     options.sample_error = config_.sample;
+    options.kernels = gpu::KernelChoice(config_.kernels);
     options.interrupt = interrupt_flag();
     options.record = claim_recording(config_.record);
     // Through stdio, so that it keeps its place among the program's own output.

@@ -37,6 +37,15 @@ class RunKernel(Case):
             texts.add(json.dumps(d))
         self.assertEqual(len(texts), 1)
 
+    def test_launches_that_are_not_chosen_are_only_executed(self):
+        r = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--kernels", "other*")
+        self.assertEqual(r["kernels"], [])
+        self.assertEqual(r["total"]["program.kernels.skipped"]["value"], 1)
+        self.assertNotIn("program.time", r["total"])
+        self.assertEqual(len(self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--kernels", "sax*:1")["kernels"]), 1)
+        self.assertIn("1 launches were executed but not timed", self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--kernels", "other*").stdout)
+        self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, "--kernels", "7-3", says=("[kernel-choice]", "7-3"))
+
     def test_large_grids_can_be_sampled(self):
         launch = ["--kernel", "saxpy", "--grid", "20000", "--block", "64", "--arg", "f32:2", "--arg", "buffer:1280000:f32:iota",
                   "--arg", "buffer:1280000:f32:iota", "--arg", "u32:1280000"]
