@@ -128,7 +128,9 @@ std::string list_exit_codes(const Format& format) {
 std::string list_schedulers(const Format& format) {
   return table({"name", "meaning"},
                {{"lrr", "loose round-robin: the ready warp after the one that issued last"},
-                {"gto", "greedy then oldest: the same warp while it is ready, else the oldest"}},
+                {"gto", "greedy then oldest: the same warp while it is ready, else the oldest"},
+                {"oldest", "the oldest ready warp"},
+                {"two_level", "round-robin within a group of eight warps, the next group when none of them is ready"}},
                format);
 }
 

@@ -22,10 +22,14 @@ constexpr Subject devices;
 // A measured bandwidth belongs to the peak of its file. Who changes the peak means the measured one, too.
 void scale_measured_bandwidth(Assembly& assembly, Device& device, double file_bandwidth) {
   const char* const peak = "dram.bandwidth";
-  const char* const measured = "dram.bandwidth_measured";
-  if (!assembly.is_overridden(peak) || assembly.is_overridden(measured) || file_bandwidth <= 0) return;
-  device.dram.bandwidth_measured *= device.dram.bandwidth / file_bandwidth;
-  assembly.follow(measured, peak, "in proportion to dram.bandwidth");
+  if (!assembly.is_overridden(peak) || file_bandwidth <= 0) return;
+  const auto scale = [&](const char* key, double& value) {
+    if (assembly.is_overridden(key)) return;
+    value *= device.dram.bandwidth / file_bandwidth;
+    assembly.follow(key, peak, "in proportion to dram.bandwidth");
+  };
+  scale("dram.bandwidth_measured", device.dram.bandwidth_measured);
+  scale("dram.read_bandwidth_measured", device.dram.read_bandwidth_measured);
 }
 
 }  // namespace

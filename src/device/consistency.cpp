@@ -96,6 +96,16 @@ class Checker {
             "there and back takes longer than all of l2.latency", "it is part of l2.latency");
     require(d_.dram.bandwidth_measured <= d_.dram.bandwidth, {"dram.bandwidth_measured", "dram.bandwidth"},
             "is above the peak", "must not exceed dram.bandwidth");
+    require(d_.dram.read_bandwidth_measured <= d_.dram.bandwidth, {"dram.read_bandwidth_measured", "dram.bandwidth"},
+            "is above the peak", "must not exceed dram.bandwidth");
+    require(d_.l2_slices % d_.l2_partitions == 0, {"l2.partitions", "l2.slices"},
+            fmt::format("{} slices cannot be divided among {} parts", d_.l2_slices, d_.l2_partitions),
+            "l2.slices must be a multiple of it");
+    require(!d_.tlb.enabled || d_.dram.latency - d_.tlb.miss_latency > d_.l2.latency, {"tlb.miss_latency", "dram.latency"},
+            "is all of the way from L2 to memory", "it is part of dram.latency, which is more than it and l2.latency");
+    require(d_.l2_partitions == 1 || d_.dram.latency - d_.l2_far_latency / 2 - (d_.tlb.enabled ? d_.tlb.miss_latency : 0) > d_.l2.latency,
+            {"l2.far_latency", "dram.latency"}, "is too much of the way to memory",
+            "half of it is part of dram.latency, which is a mean over near and far lines");
     // Another memory has channels of its own (apply_main_memory), any number of them.
     require(d_.dram.model != "simple" || d_.l2_slices % d_.dram.partitions == 0, {"l2.slices", "dram.partitions"},
             fmt::format("{} slices cannot be divided among {} partitions", d_.l2_slices, d_.dram.partitions),

@@ -16,7 +16,7 @@ inline constexpr std::array<std::string_view, 27> op_class_names = {
 
 enum class WritePolicy : std::uint8_t { write_through, write_back, write_evict };
 enum class Replacement : std::uint8_t { lru, fifo, random };
-enum class Scheduler : std::uint8_t { lrr, gto };
+enum class Scheduler : std::uint8_t { lrr, gto, oldest, two_level };
 enum class SliceHash : std::uint8_t { even, bits };
 
 struct CacheParams {
@@ -70,6 +70,16 @@ struct Device {
   CacheParams l2;
   std::uint32_t l2_slices = 0;
   SliceHash l2_slice_hash = SliceHash::even;   // also spreads lines over memory partitions
+  std::uint32_t l2_partitions = 1;   // parts of L2, each with a part of the SMs near it; 1: one cache
+  double l2_far_latency = 0;         // SM cycles that a hit in another part takes longer
+
+  // Translation of virtual addresses on the way to L2; for the whole GPU.
+  struct Tlb {
+    bool enabled = false;
+    std::uint64_t page_bytes = 2 << 20;
+    std::uint32_t entries = 64;
+    double miss_latency = 0;         // SM cycles; part of dram.latency, as long chases measure both
+  } tlb;
 
   struct Interconnect {
     double sm_bytes_per_cycle = 32;  // SM <- network, per SM (read return)
@@ -84,6 +94,7 @@ struct Device {
     double latency = 0;              // SM cycles, load to use, on an idle GPU
     double bandwidth = 0;            // bytes/s, theoretical
     double bandwidth_measured = 0;   // bytes/s, large copy; 0 = unknown
+    double read_bandwidth_measured = 0;   // bytes/s, large read; 0 = as bandwidth_measured
     std::uint32_t access_bytes = 32; // smallest transfer
     double row_miss_penalty = 0;     // share of extra occupancy for an access to another row (simple model)
     std::uint32_t row_bytes = 1024;

@@ -25,8 +25,8 @@ constexpr std::array<std::pair<std::string_view, WritePolicy>, 3> write_policies
      {"write_evict", WritePolicy::write_evict}}};
 constexpr std::array<std::pair<std::string_view, Replacement>, 3> replacements = {
     {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random}}};
-constexpr std::array<std::pair<std::string_view, Scheduler>, 2> schedulers = {
-    {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}}};
+constexpr std::array<std::pair<std::string_view, Scheduler>, 4> schedulers = {
+    {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}, {"oldest", Scheduler::oldest}, {"two_level", Scheduler::two_level}}};
 constexpr std::array<std::pair<std::string_view, SliceHash>, 2> slice_hashes = {
     {{"even", SliceHash::even}, {"bits", SliceHash::bits}}};
 constexpr std::array<std::pair<std::string_view, Refresh>, 3> refreshes = {

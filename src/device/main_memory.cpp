@@ -59,7 +59,7 @@ std::vector<Contradiction> idle_settings(const Assembly& assembly, const Device&
     return found;
   }
   const char* const why = "has no effect: the memory that dram.model (--dram) names decides it";
-  for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes", "dram.row_bytes",
+  for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured", "dram.access_bytes", "dram.row_bytes",
                           "dram.row_miss_penalty"})
     refuse(key, why, "leave it out, or change a copy of the memory's file");
   if (kind == MemoryKind::plugin)
@@ -100,6 +100,10 @@ std::string memory_model_in(const std::string& model, const std::filesystem::pat
   return fmt::format("{}{}{}", plugin_prefix, in_folder(rest.substr(0, end), folder), rest.substr(end));
 }
 
+double far_and_translation(const Device& device) {
+  return (device.l2_partitions > 1 ? device.l2_far_latency / 2 : 0) + (device.tlb.enabled ? device.tlb.miss_latency : 0);
+}
+
 std::uint32_t closed_read_clocks(const Technology& technology) {
   const Technology::Timing& t = technology.timing;
   return t.trcd_read + t.cl + t.burst;
@@ -118,7 +122,7 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   // The way to the memory and back stays what it is, whatever hangs at its end.
   LoadedTechnology loaded = load(dram.technology, assembly.origin("dram.technology"));
   const Technology own = loaded.technology;
-  dram.path = std::max(0.0, dram.latency - device.l2.latency - closed_read_cycles(own, device));
+  dram.path = std::max(0.0, dram.latency - far_and_translation(device) - device.l2.latency - closed_read_cycles(own, device));
   if (dram.channels > 0) {
     dram.partitions = dram.channels;
     assembly.follow("dram.partitions", "dram.channels", "one channel a partition");
@@ -126,7 +130,7 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   if (choice.kind == MemoryKind::plugin) {
     dram.technology = std::filesystem::path(choice.library).filename().string();
     assembly.follow("dram.technology", "dram.model", "a plug-in, which knows its bandwidth, access and timing");
-    for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
+    for (const char* key : {"dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured", "dram.access_bytes", "dram.row_bytes", "dram.latency"})
       assembly.follow(key, "dram.technology", "of the GPU as built, for what is not simulated; the plug-in has its own");
     return {};
   }
@@ -151,11 +155,11 @@ std::vector<Entry> apply_main_memory(Assembly& assembly, Device& device, const s
   }
   if (!as_built) dram.technology = choice.technology;
   dram.bandwidth = channel * dram.partitions;
-  dram.bandwidth_measured = 0;
+  dram.bandwidth_measured = dram.read_bandwidth_measured = 0;
   dram.access_bytes = t.burst_bytes();
   dram.row_bytes = t.organisation.row_bytes;
-  dram.latency = device.l2.latency + std::max(1.0, dram.path + closed_read_cycles(t, device));
-  for (const char* key : {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.access_bytes",
+  dram.latency = device.l2.latency + far_and_translation(device) + std::max(1.0, dram.path + closed_read_cycles(t, device));
+  for (const char* key : {"dram.technology", "dram.bandwidth", "dram.bandwidth_measured", "dram.read_bandwidth_measured", "dram.access_bytes",
                           "dram.row_bytes", "dram.latency"})
     follow(key);
 

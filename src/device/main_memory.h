@@ -26,6 +26,10 @@ MemoryChoice memory_choice(std::string_view model);
 // The same value with paths that are meant relative to `folder` made independent of it.
 std::string memory_model_in(const std::string& model, const std::filesystem::path& folder);
 
+// SM cycles of dram.latency that are none of a miss to memory beside the near part of L2: half the way to a far part (a chase finds half of its lines
+// there) and, where translations are modelled, one that misses.
+double far_and_translation(const Device& device);
+
 // Clocks of the technology from a read of a closed bank to its last data.
 std::uint32_t closed_read_clocks(const Technology& technology);
 

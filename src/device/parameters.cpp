@@ -94,7 +94,7 @@ void add_sm(std::vector<Parameter>& rows) {
   add("issue_width", none, 1, 4, &Sm::issue_width,
       "Instructions of one warp that a scheduler may issue in one cycle");
   add("scheduler", none, 0, 0, &Sm::scheduler,
-      "Policy of the warp schedulers: loose round-robin or greedy-then-oldest");
+      "Policy of the warp schedulers: loose round-robin, greedy then oldest, oldest, or two levels of round-robin");
   add("max_threads", none, 32, 65536, &Sm::max_threads, "Resident threads of one SM");
   add("max_warps", none, 1, 2048, &Sm::max_warps, "Resident warps of one SM");
   add("max_blocks", none, 1, 1024, &Sm::max_blocks, "Resident blocks of one SM");
@@ -157,6 +157,29 @@ void add_memory(std::vector<Parameter>& rows) {
       "power of two needs, modulo their number (bits), which is uneven for other numbers");
   rows.back().default_value = "even";
   add(
+      "l2.partitions", none, 1, 8, [](Device& d) { return &d.l2_partitions; },
+      "Parts of L2; an SM looks in its near part first, which keeps copies of what lives in another part");
+  rows.back().default_value = "1";
+  add(
+      "l2.far_latency", Unit::cycles, 0, max_latency, [](Device& d) { return &d.l2_far_latency; },
+      "SM cycles that a hit in another part of L2 takes longer than one in the near part");
+  rows.back().default_value = "0 cycles";
+  add(
+      "tlb.enabled", none, 0, 0, [](Device& d) { return &d.tlb.enabled; },
+      "Whether translations of addresses may miss; the time of a miss is then no longer part of every access to memory");
+  rows.back().default_value = "false";
+  add(
+      "tlb.page_bytes", Unit::bytes, 4096, giga, [](Device& d) { return &d.tlb.page_bytes; }, "Page of device memory");
+  rows.back().power_of_two = true;
+  rows.back().default_value = "2 MiB";
+  add(
+      "tlb.entries", none, 1, 1 << 20, [](Device& d) { return &d.tlb.entries; }, "Translations that are at hand, for the whole GPU");
+  rows.back().default_value = "64";
+  add(
+      "tlb.miss_latency", Unit::cycles, 0, max_latency, [](Device& d) { return &d.tlb.miss_latency; },
+      "SM cycles of a translation that is not at hand; part of dram.latency");
+  rows.back().default_value = "0 cycles";
+  add(
       "interconnect.sm_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096,
       [](Device& d) { return &d.interconnect.sm_bytes_per_cycle; },
       "What one SM can receive from the network");
@@ -187,11 +210,16 @@ void add_memory(std::vector<Parameter>& rows) {
       "What a large copy reaches, read plus written; 0: unknown");
   rows.back().default_value = "0 B/s";
   add(
+      "dram.read_bandwidth_measured", Unit::bytes_per_second, 0, 1e15,
+      [](Device& d) { return &d.dram.read_bandwidth_measured; },
+      "What a large read reaches; 0: as much as dram.bandwidth_measured. If more, writes cost more than reads");
+  rows.back().default_value = "0 B/s";
+  add(
       "dram.access_bytes", Unit::bytes, 8, 1024, [](Device& d) { return &d.dram.access_bytes; },
       "Smallest transfer of the memory");
   add(
       "dram.row_miss_penalty", none, 0, 100, [](Device& d) { return &d.dram.row_miss_penalty; },
-      "Extra time on the data bus of an access to another row, as a share of the transfer itself");
+      "Extra time of one smallest access to another row, as a share of its transfer; longer requests hide it");
   add(
       "dram.row_bytes", Unit::bytes, 128, 1 << 20, [](Device& d) { return &d.dram.row_bytes; },
       "Bytes of one row of a partition");

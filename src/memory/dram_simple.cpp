@@ -9,8 +9,9 @@ namespace simtlab::memory {
 
 DramSimple::DramSimple(const DramSimpleConfig& config) : config_(config), ports_(config.partitions), bytes_(config.partitions) {
   SIMTLAB_ASSERT(config.partitions > 0 && config.bytes_per_cycle > 0 && config.row_bytes >= 128, "DRAM needs partitions, bandwidth and rows");
-  sector_cost_ = to_fixed(32.0 / config.bytes_per_cycle);
-  row_miss_cost_ = to_fixed(config.access_bytes / config.bytes_per_cycle * config.row_miss_penalty);
+  read_cost_ = to_fixed(32.0 / config.bytes_per_cycle);
+  write_cost_ = to_fixed(32.0 / config.bytes_per_cycle * config.write_cost);
+  least_row_miss_ = to_fixed(config.access_bytes / config.bytes_per_cycle * (1 + config.row_miss_penalty));
   rows_.assign(std::size_t{config.partitions} * row_sets * row_ways, 0);
   next_way_.assign(std::size_t{config.partitions} * row_sets, 0);
 }
@@ -35,7 +36,8 @@ void DramSimple::push(const DramRequest& request, Cycle now) {
   ++(hit ? statistics_.row_hits : statistics_.row_misses);
   (request.write ? statistics_.write_bytes : statistics_.read_bytes) += sectors * 32;
   bytes_[request.partition] += sectors * 32;
-  const Cycle start = ports_[request.partition].take(now, sectors * sector_cost_ + (hit ? 0 : row_miss_cost_));
+  const FixedCycles transfer = sectors * (request.write ? write_cost_ : read_cost_);
+  const Cycle start = ports_[request.partition].take(now, hit ? transfer : std::max(transfer, least_row_miss_));
   done_.push(request.write ? start + 1 : start + config_.latency, {request.tag, request.partition, request.write, request.sectors});
 }
 

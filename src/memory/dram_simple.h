@@ -1,9 +1,10 @@
 // DRAM as latency and bandwidth per partition.
 //
 // A partition serves one request after another at its share of the bandwidth. A request to a row that is not among those it had open
-// recently costs extra: row_miss_penalty of the time of one smallest access, so whole lines lose little and scattered sectors much.
+// recently takes at least as long as 1 + row_miss_penalty smallest accesses: other banks carry data while its row is opened, so that whole
+// lines lose nothing (boards read chunks all over memory as fast as in sequence: docs/validation.md) and scattered sectors much.
 // The recent rows stand for banks and for the reordering of a real controller. A random stream therefore is never faster
-// than a sequential one.
+// than a sequential one. Writes may cost more than reads, for the turnarounds of the bus that they bring.
 // Not modelled: banks and their timings, refresh, read/write turnaround, reordering (docs/deviations.md, D-TIMING-4).
 #pragma once
 
@@ -19,6 +20,7 @@ struct DramSimpleConfig {
   std::uint32_t access_bytes = 32;   // smallest transfer
   double row_miss_penalty = 0;       // of the time of a smallest access
   std::uint32_t row_bytes = 1024;
+  double write_cost = 1;             // time of a write, over that of a read of as many bytes
   Cycle queue_cycles = 256;          // work a partition accepts ahead of time
 };
 
@@ -38,7 +40,8 @@ class DramSimple final : public Dram {
   DramSimpleConfig config_;
   // Recent rows of a partition: 16 sets of 8, replaced in turn.
   static constexpr std::uint32_t row_sets = 16, row_ways = 8;
-  FixedCycles sector_cost_ = 0, row_miss_cost_ = 0;
+  FixedCycles read_cost_ = 0, write_cost_ = 0;   // of a sector
+  FixedCycles least_row_miss_ = 0;
   std::vector<Port> ports_;
   std::vector<std::uint64_t> rows_;      // partitions x sets x ways, row + 1
   std::vector<std::uint8_t> next_way_;   // partitions x sets

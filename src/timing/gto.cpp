@@ -6,12 +6,7 @@ namespace {
 
 unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
   if (eligible & WarpScheduler::bit(scheduler.last)) return scheduler.last;
-  auto oldest = static_cast<unsigned>(std::countr_zero(eligible));
-  for (WarpScheduler::Mask rest = eligible & (eligible - 1); rest != 0; rest &= rest - 1) {
-    const auto warp = static_cast<unsigned>(std::countr_zero(rest));
-    if (scheduler.age[warp] < scheduler.age[oldest]) oldest = warp;
-  }
-  return oldest;
+  return oldest_of(scheduler, eligible);
 }
 
 }  // namespace

@@ -13,12 +13,13 @@
 namespace simtlab::timing {
 namespace {
 
-// Measured copies include the row misses of a copy, so the simple model's sequential stream gets exactly that much.
+// Measured copies and reads include their row misses, so the simple model's streams of whole lines get exactly that much.
 std::unique_ptr<memory::Dram> make_simple(const device::Device& device, const Latencies& latencies) {
   memory::DramSimpleConfig config;
   config.partitions = device.dram.partitions;
   config.latency = latencies.dram;
-  config.bytes_per_cycle = sustained_bandwidth(device) / device.sm_clock_hz / device.dram.partitions;
+  config.bytes_per_cycle = read_bandwidth(device) / device.sm_clock_hz / device.dram.partitions;
+  config.write_cost = write_cost(device);
   config.access_bytes = device.dram.access_bytes;
   config.row_miss_penalty = device.dram.row_miss_penalty;
   config.row_bytes = device.dram.row_bytes;
@@ -47,7 +48,7 @@ std::unique_ptr<memory::Dram> make_plugin(device::Device& device, const device::
       memory::dram::PluginConfig{choice.library, choice.config, device.dram.partitions, device.dram.stall_limit});
   device.dram.technology = channels->name();
   device.dram.bandwidth = channels->peak_bytes_per_second() * device.dram.partitions;
-  device.dram.bandwidth_measured = 0;
+  device.dram.bandwidth_measured = device.dram.read_bandwidth_measured = 0;
   device.dram.access_bytes = channels->access_bytes();
   return behind_queues(device, std::move(channels));
 }

@@ -25,7 +25,7 @@ constexpr std::size_t classic_input_queue = 8;
 
 MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
                            std::unique_ptr<memory::Dram> dram)
-    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash), dram_(std::move(dram)) {
+    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash), parts_(device), translation_(device), dram_(std::move(dram)) {
   write_back_ = device.l2.write_policy == device::WritePolicy::write_back;
   write_allocate_ = device.l2.write_allocate;
   dram_access_sectors_ = std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4);
@@ -76,7 +76,21 @@ MemorySystem::Index MemorySystem::keep(const Pending& pending) {
 void MemorySystem::drop(Index index) { free_.push_back(index); }
 
 void MemorySystem::push(const TimedRequest& timed) {
-  events_.push(timed.at, {keep({timed.request, map_.place(timed.request.line), false}), What::arrive});
+  Pending pending{timed.request, map_.place(timed.request.line)};
+  Cycle at = timed.at;
+  if (parts_.several()) {
+    const std::uint32_t home = pending.place.slice;
+    const std::uint32_t near = parts_.opposite(home, parts_.part_of_sm(timed.request.sm));
+    if (near != home && timed.request.kind == RequestKind::read) {
+      pending.copy = true;
+      pending.place.slice_line = parts_.copy(home, pending.place.slice_line);
+      pending.place.slice = near;
+    } else if (near != home) {
+      pending.request.crossed = true;
+      at += latencies_.far_one_way;
+    }
+  }
+  events_.push(at, {keep(pending), What::arrive});
 }
 
 Cycle MemorySystem::next_event() const { return std::min(events_.next_time(), dram_->next_event()); }
@@ -98,6 +112,9 @@ void MemorySystem::advance(Cycle end) {
           answer(now, slices_[pool_[event.request].place.slice], pool_[event.request].request, pool_[event.request].request.sectors);
           drop(event.request);
           break;
+        case What::cross:
+          cross(now, event.request);
+          break;
       }
     }
   }
@@ -107,15 +124,20 @@ void MemorySystem::advance(Cycle end) {
 void MemorySystem::arrive(Cycle now, Index index) {
   const Pending& pending = pool_[index];
   const Request& request = pending.request;
-  FixedCycles cost = count(request.sectors) * sector_cost_;
+  Slice& slice = slices_[pending.place.slice];
+  // Copies that are not there cost the near part no data.
+  const std::uint8_t moved = pending.copy ? slice.cache.probe(pending.place.slice_line, request.sectors).hit : request.sectors;
+  FixedCycles cost = count(moved) * sector_cost_;
   if (request.kind == RequestKind::atomic)
     cost = std::max({cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
   counters_.busy += cost;
-  counters_.sectors_moved += count(request.sectors);
-  Slice& slice = slices_[pending.place.slice];
-  slice.accesses += count(request.sectors);
+  counters_.sectors_moved += count(moved);
+  slice.accesses += count(moved);
   const Cycle start = slice.port.take(now, cost);
-  events_.push(start + latencies_.slice, {index, What::look_up});
+  Cycle wait = 0;
+  // Translated once, where it enters L2.
+  if (translation_.enabled() && !(request.crossed && request.kind == RequestKind::read)) wait = translation_.wait(request.line, now);
+  events_.push(start + latencies_.slice + wait, {index, What::look_up});
 }
 
 void MemorySystem::look_up(Cycle now, Index index) {
@@ -135,6 +157,10 @@ bool MemorySystem::dram_ready(Cycle now, const memory::AddressMap::Place& place)
 }
 
 bool MemorySystem::serve(Cycle now, Index index) {
+  if (pool_[index].copy) {
+    serve_copy(now, index);
+    return true;
+  }
   return pool_[index].request.kind == RequestKind::write ? serve_write(now, index) : serve_read(now, index);
 }
 
@@ -199,6 +225,7 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   counters_.cache.write_accesses += count(request.sectors);
   counters_.cache.write_hits += count(present);
   write_back(now, pending.place.slice, evicted);
+  drop_copies(pending.place, request.sectors);
   if (!write_back_ || (!write_allocate_ && present == 0))
     dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, memory::no_tag, request.sm}, now);
   answer(now, slice, request, 0);
@@ -213,6 +240,7 @@ void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
     memory::Evictions evicted;
     slices_[pending.place.slice].cache.fill(pending.place.slice_line, pending.request.sectors, true, evicted);
     write_back(now, pending.place.slice, evicted);
+    drop_copies(pending.place, pending.request.sectors);
     if (!pending.request.returns) pending.request.sectors = 0;
     events_.push(now + latencies_.atomic_extra, {index, What::answer});
     return;
@@ -221,7 +249,55 @@ void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
   drop(index);
 }
 
+// In the near part: answers what there are copies of; the rest goes on to the lines' home.
+void MemorySystem::serve_copy(Cycle now, Index index) {
+  Pending& pending = pool_[index];
+  Slice& slice = slices_[pending.place.slice];
+  const memory::Cache::Probe probe = slice.cache.read(pending.place.slice_line, pending.request.sectors);
+  counters_.cache.read_accesses += count(probe.hit);
+  counters_.cache.read_hits += count(probe.hit);
+  if (probe.hit != 0) answer(now, slice, pending.request, probe.hit);
+  if (probe.miss == 0) return drop(index);
+  pending.copy = false;
+  pending.request.crossed = true;
+  pending.request.sectors = probe.miss;
+  pending.place = map_.place(pending.request.line);
+  events_.push(now + latencies_.far_one_way, {index, What::arrive});
+}
+
+// Back in the part that asked: what was read stays there as a copy.
+void MemorySystem::cross(Cycle now, Index crossing) {
+  Crossing item = crossings_[crossing];
+  free_crossings_.push_back(crossing);
+  const auto home = map_.place(item.request.line);
+  const std::uint32_t near = parts_.opposite(home.slice, parts_.part_of_sm(item.request.sm));
+  if (item.request.kind == RequestKind::read) {
+    memory::Evictions evicted;
+    slices_[near].cache.fill(parts_.copy(home.slice, home.slice_line), item.sectors, false, evicted);
+    write_back(now, near, evicted);
+  }
+  item.request.crossed = false;
+  answer(now, slices_[near], item.request, item.sectors);
+}
+
+void MemorySystem::drop_copies(const memory::AddressMap::Place& place, std::uint8_t sectors) {
+  for (std::uint32_t part = 0; part < parts_.count(); ++part)
+    if (part != parts_.part_of_slice(place.slice))
+      slices_[parts_.opposite(place.slice, part)].cache.invalidate(parts_.copy(place.slice, place.slice_line), sectors);
+}
+
 void MemorySystem::answer(Cycle now, Slice& slice, const Request& request, std::uint8_t sectors) {
+  if (request.crossed) {
+    if (free_crossings_.empty()) {
+      free_crossings_.push_back(static_cast<Index>(crossings_.size()));
+      crossings_.emplace_back();
+    }
+    const Index index = free_crossings_.back();
+    free_crossings_.pop_back();
+    crossings_[index] = {request, sectors};
+    events_.push(now + latencies_.far_one_way, {index, What::cross});
+    return;
+  }
   const Cycle ready = now + network_.latency();
   const Cycle start = network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
   const Cycle counted = std::max(ready, slice.reply_held_until);
@@ -300,6 +376,7 @@ void MemorySystem::invalidate(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t line = first; line <= last; ++line) {
     const auto place = map_.place(line);
     slices_[place.slice].cache.invalidate(place.slice_line, 0xf);
+    drop_copies(place, 0xf);
   }
 }
 
@@ -314,6 +391,9 @@ void MemorySystem::restart() {
   std::fill(wants_dram_.begin(), wants_dram_.end(), 0);
   std::fill(turn_.begin(), turn_.end(), 0);
   events_.restart();
+  translation_.restart();
+  crossings_.clear();
+  free_crossings_.clear();
   dram_->restart();
   pool_.clear();
   free_.clear();

@@ -17,8 +17,10 @@
 #include "memory/mshr.h"
 #include "memory/ring.h"
 #include "timing/interconnect.h"
+#include "timing/l2_parts.h"
 #include "timing/latencies.h"
 #include "timing/statistics.h"
+#include "timing/translation.h"
 
 namespace simtlab::timing {
 
@@ -44,12 +46,18 @@ class MemorySystem {
 
  private:
   using Index = std::uint32_t;
-  enum class What : std::uint8_t { arrive, look_up, answer };
+  enum class What : std::uint8_t { arrive, look_up, answer, cross };
   struct Event { Index request; What what; };
   struct Pending {
     Request request;
     memory::AddressMap::Place place;
     bool counted = false;
+    bool copy = false;   // looks for a copy in its near part of L2 (l2_parts.h)
+  };
+  // An answer on its way from a line's home to the part of L2 that asked.
+  struct Crossing {
+    Request request;
+    std::uint8_t sectors = 0;
   };
   struct Slice {
     memory::Cache cache;
@@ -66,6 +74,9 @@ class MemorySystem {
   bool serve(Cycle now, Index index);            // false: must wait
   bool serve_read(Cycle now, Index index);       // reads and atomics
   bool serve_write(Cycle now, Index index);
+  void serve_copy(Cycle now, Index index);
+  void cross(Cycle now, Index crossing);
+  void drop_copies(const memory::AddressMap::Place& place, std::uint8_t sectors);
   void count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way);
   void performed(Cycle now, Index index, std::uint8_t sectors);
   void answer(Cycle now, Slice& slice, const Request& request, std::uint8_t sectors);
@@ -82,6 +93,8 @@ class MemorySystem {
   Latencies latencies_;
   Interconnect& network_;
   memory::AddressMap map_;
+  L2Parts parts_;
+  Translation translation_;
   std::unique_ptr<memory::Dram> dram_;
   bool write_back_ = true, write_allocate_ = true;
   unsigned dram_access_sectors_ = 1;
@@ -93,6 +106,8 @@ class MemorySystem {
   memory::Calendar<Event> events_;
   std::vector<Pending> pool_;
   std::vector<Index> free_;
+  std::vector<Crossing> crossings_;
+  std::vector<Index> free_crossings_;
   std::vector<memory::DramDone> done_;
   L2Counters counters_;
 };

@@ -33,6 +33,7 @@ struct Request {
   std::uint8_t lanes = 0;                   // atomics: lanes to perform
   std::uint8_t same_address = 0;            // atomics: most lanes on one address
   bool returns = false;                     // atomics: data comes back
+  bool crossed = false;                     // came from another part of L2, where its answer goes first
 };
 
 struct TimedRequest {

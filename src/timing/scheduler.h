@@ -2,7 +2,7 @@
 //
 // Warps are known by their number within the scheduler (bit positions of 64-bit masks). Wake-ups up to 64 cycles ahead sit in a ring
 // of masks, so that advancing time costs a few bit operations whatever the number of warps; later ones are kept aside.
-// The policy (lrr.cpp, gto.cpp) only picks among warps that could issue now.
+// The policy (lrr.cpp, gto.cpp, oldest.cpp, two_level.cpp) only picks among warps that could issue now.
 #pragma once
 
 #include <algorithm>
@@ -128,6 +128,16 @@ struct WarpScheduler {
   std::array<Cycle, max_scheduler_warps> far_at_{};
 };
 
+// The warp of `eligible` (not 0) that was launched first.
+inline unsigned oldest_of(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
+  auto oldest = static_cast<unsigned>(std::countr_zero(eligible));
+  for (WarpScheduler::Mask rest = eligible & (eligible - 1); rest != 0; rest &= rest - 1) {
+    const auto warp = static_cast<unsigned>(std::countr_zero(rest));
+    if (scheduler.age[warp] < scheduler.age[oldest]) oldest = warp;
+  }
+  return oldest;
+}
+
 // A scheduling policy. pick: one of the warps of `eligible` (never 0).
 struct SchedulerPolicy {
   std::string_view name;
@@ -136,6 +146,8 @@ struct SchedulerPolicy {
 };
 extern const SchedulerPolicy loose_round_robin;   // lrr.cpp
 extern const SchedulerPolicy greedy_then_oldest;  // gto.cpp
+extern const SchedulerPolicy oldest_first;        // oldest.cpp
+extern const SchedulerPolicy two_level;           // two_level.cpp
 const SchedulerPolicy& scheduler_policy(device::Scheduler id);
 
 }  // namespace simtlab::timing

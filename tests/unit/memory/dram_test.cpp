@@ -59,6 +59,24 @@ TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
   EXPECT_NEAR(static_cast<double>(last[1] - 100) / static_cast<double>(last[0] - 100), 1.44, 0.06);
 }
 
+// Boards read whole lines all over memory as fast as in sequence: the other banks carry data while a row is opened.
+TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
+  const auto end_of = [](std::uint64_t step, bool write) {
+    DramSimpleConfig c = config();
+    c.write_cost = 1.25;
+    DramSimple dram(c);
+    for (std::uint64_t i = 0; i < 1000; ++i) dram.push({.partition = 0, .line = i * step, .sectors = 0xf, .write = write, .tag = i}, 0);
+    Cycle last = 0;
+    while (dram.next_event() != never) {
+      last = dram.next_event();
+      at(dram, last);
+    }
+    return static_cast<double>(last);
+  };
+  EXPECT_EQ(end_of(1, false), end_of(4099, false));
+  EXPECT_NEAR(end_of(1, true) / (end_of(1, false) - 100), 1.25, 0.01) << "writes cost what the file's bandwidths say";
+}
+
 TEST(DramSimple, AQueueThatIsFullSaysSoUntilItHasDrained) {
   DramSimple dram(config());
   for (std::uint64_t i = 0; dram.ready(0, 0); ++i) dram.push({.partition = 0, .line = i, .sectors = 0xf, .write = true}, 0);

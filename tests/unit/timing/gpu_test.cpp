@@ -80,6 +80,7 @@ TEST(Gpu, InstructionCountsDoNotDependOnTiming) {
   d.sm.scheduler = device::Scheduler::gto;
   d.l1.latency = 77;
   d.dram.bandwidth_measured /= 7;
+  d.dram.read_bandwidth_measured /= 7;
   d.l1_caches_global = false;
   d.sm.count = 9;
   d.throughput[5] /= 4;

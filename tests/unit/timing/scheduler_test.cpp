@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 
 namespace simtlab::timing {
 namespace {
@@ -78,6 +79,36 @@ TEST(GreedyThenOldest, StaysWithItsWarpElseTakesTheOldest) {
 }
 
 TEST(SchedulerPolicies, EveryNameOfTheDeviceFileHasOne) {
+  EXPECT_EQ(scheduler_policy(device::Scheduler::lrr).name, "lrr");
+  EXPECT_EQ(scheduler_policy(device::Scheduler::gto).name, "gto");
+}
+
+TEST(Policies, OldestTakesTheOldestWhoeverIssuedLast) {
+  WarpScheduler scheduler;
+  for (unsigned w = 0; w < 64; ++w) scheduler.age[w] = 100 - w;
+  scheduler.last = 3;
+  EXPECT_EQ(oldest_first.pick(scheduler, WarpScheduler::bit(3) | WarpScheduler::bit(9) | WarpScheduler::bit(5)), 9u);
+}
+
+TEST(Policies, TwoLevelTakesTurnsInAGroupAndLeavesItOnlyWhenNobodyInItCan) {
+  WarpScheduler scheduler;
+  const WarpScheduler::Mask all = ~WarpScheduler::Mask{0};
+  std::string order;
+  for (int i = 0; i < 10; ++i) {
+    scheduler.last = static_cast<std::uint8_t>(two_level.pick(scheduler, all));
+    order += std::to_string(scheduler.last);
+  }
+  EXPECT_EQ(order, "1234567012");
+  EXPECT_EQ(two_level.pick(scheduler, all & ~WarpScheduler::Mask{0xff}), 8u);
+  EXPECT_EQ(two_level.pick(scheduler, WarpScheduler::bit(40) | WarpScheduler::bit(20)), 20u);
+  scheduler.last = 63;
+  EXPECT_EQ(two_level.pick(scheduler, WarpScheduler::bit(2) | WarpScheduler::bit(57)), 57u);
+  EXPECT_EQ(two_level.pick(scheduler, WarpScheduler::bit(2)), 2u);
+}
+
+TEST(Policies, EveryPolicyOfTheDeviceFileHasItsName) {
+  EXPECT_EQ(scheduler_policy(device::Scheduler::oldest).name, "oldest");
+  EXPECT_EQ(scheduler_policy(device::Scheduler::two_level).name, "two_level");
   EXPECT_EQ(scheduler_policy(device::Scheduler::lrr).name, "lrr");
   EXPECT_EQ(scheduler_policy(device::Scheduler::gto).name, "gto");
 }

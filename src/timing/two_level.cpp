@@ -1,0 +1,30 @@
+// Two levels: the scheduler's warps are in groups of eight. Warps of one group take turns; only when none of them can issue the next group
+// that has one becomes the current one. So the groups reach their long waits at different times (Narasiman et al., MICRO 2011, who
+// switch when the whole group waits for memory; here any wait of the whole group counts, as a slot would be lost otherwise).
+#include "timing/scheduler.h"
+
+namespace simtlab::timing {
+namespace {
+
+constexpr unsigned group_warps = 8;
+
+// The next of `eligible` from `start` on, around the end.
+unsigned next_of(WarpScheduler::Mask eligible, unsigned start) {
+  const auto ahead = static_cast<unsigned>(std::countr_zero(std::rotr(eligible, static_cast<int>(start % max_scheduler_warps))));
+  return (start + ahead) % max_scheduler_warps;
+}
+
+unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
+  const unsigned first = scheduler.last / group_warps * group_warps;
+  const WarpScheduler::Mask group = ((WarpScheduler::Mask{1} << group_warps) - 1) << first;
+  if ((eligible & group) == 0) return next_of(eligible, first + group_warps);
+  // After the last of the group comes its first.
+  const WarpScheduler::Mask after = eligible & group & ~((WarpScheduler::bit(scheduler.last) << 1) - 1);
+  return static_cast<unsigned>(std::countr_zero(after != 0 ? after : eligible & group));
+}
+
+}  // namespace
+
+constinit const SchedulerPolicy two_level{"two_level", device::Scheduler::two_level, pick};
+
+}  // namespace simtlab::timing
