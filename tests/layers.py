@@ -17,7 +17,7 @@ LAYERS = [
     ["stream"],
     ["memory"],
     ["timing", "traffic"],
-    ["gpu", "frontend"],
+    ["gpu", "frontend", "validate"],
     ["runtime"],
     ["report"],
     ["api"],

@@ -22,6 +22,7 @@ constexpr const char* description =
     "  simtlab run -- ./app 1024                run an executable built with -cudart shared\n"
     "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
+    "  simtlab validate timing                  the simulator beside published measurements\n"
     "  simtlab explain long_scoreboard          what a word of the report means\n";
 
 struct Arguments {
@@ -82,6 +83,7 @@ int parse_and_run(int argc, char** argv) {
   add_list(app, chosen);
   add_config(app, chosen);
   add_explain(app, chosen);
+  add_validate(app, chosen);
   add_version(app, chosen);
   app.set_version_flag("--version", "simtlab " + std::string(version()));
   try {

@@ -26,6 +26,7 @@ void add_config(CLI::App& app, Action& chosen);
 void add_dram(CLI::App& app, Action& chosen);
 void add_trace(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
+void add_validate(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 
 // Throws the usage error for an argument that the chosen command does not take, naming the nearest option.

@@ -110,6 +110,13 @@ const std::vector<Term>& error_ids() {
        "Volta to Hopper are: binary versions 70 to 90."},
       {"sass-table", "A table of data/sass is malformed.", "Each line: OPCODE = { value = \"class\", source = \"...\" }; docs/traces.md lists the classes."},
 
+      // Validation (docs/validation.md).
+      {"measured-syntax", "A table of measurements (data/measured) is not what it must be.",
+       "Comment lines with #, a line of column names, rows of as many values."},
+      {"validate-device", "No published measurements of this device are at hand.", "The message lists the devices that have some."},
+      {"validate-target", "The comparison with measurements misses a target, and --check asked for it to hold.",
+       "The report lists every target that is missed; docs/validation.md says why."},
+
       // Memory plug-ins (docs/plugins.md).
       {"plugin-missing", "The shared library of a memory plug-in does not exist or cannot be loaded.",
        "Give its path (--dram plugin:/path/library.so); `ldd` shows whether the libraries that it needs are found."},

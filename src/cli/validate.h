@@ -1,0 +1,23 @@
+// What `simtlab validate` prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "result/metrics.h"
+#include "validate/curves.h"
+#include "validate/kernels.h"
+
+namespace simtlab::cli {
+
+struct ValidationReport {
+  std::vector<validate::Comparison> curves;
+  std::vector<validate::KernelRow> kernels;
+};
+
+// Markdown, as docs/validation.md carries it. all: every point.
+std::string text_of(const ValidationReport& report, bool all);
+result::Result result_of(const ValidationReport& report);
+std::vector<std::string> missed_targets(const ValidationReport& report);
+
+}  // namespace simtlab::cli

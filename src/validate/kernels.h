@@ -1,0 +1,34 @@
+// Kernels of whole programs: what profilers measured beside what runs on the simulator (result files) give.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "result/metrics.h"
+#include "validate/reference.h"
+
+namespace simtlab::validate {
+
+struct KernelRow {
+  std::string device, app, kernel;
+  std::string quantity;      // "cycles", "time_us", "ipc", "instructions", "l2_gbs", "dram_gbs"
+  bool held_out = false;     // of the half that nothing may be tuned on
+  double measured = 0, simulated = 0;
+  double error() const { return simulated / measured - 1; }
+};
+
+// The half of a kernel: by a hash of "app/kernel", so that nobody chooses it.
+bool held_out(const std::string& app, const std::string& kernel);
+
+// Rows of `reference` (columns device, app, kernel, quantity, value) for the runs of one application on one device. A kernel launched several
+// times counts with its mean, as in the profiles. A kernel that did not run gives no row.
+std::vector<KernelRow> compare_kernels(const Table& reference, const std::string& device, const std::string& app, const result::Result& run);
+
+struct KernelSummary {
+  std::string device, quantity;
+  std::size_t kernels = 0, kernels_held_out = 0;
+  double mean = 0, mean_tuned = 0, mean_held_out = 0;   // mean absolute errors; 0 without kernels
+};
+std::vector<KernelSummary> summarise(const std::vector<KernelRow>& rows);
+
+}  // namespace simtlab::validate

@@ -1,0 +1,55 @@
+"""validate timing: figures, JSON, checks, and what it says when something is missing."""
+import json
+import shutil
+
+from harness import SOURCE, Case, main
+
+
+class Validate(Case):
+    def data(self, file, old, new):
+        """A copy of the data files with one change."""
+        folder = self.folder / "data"
+        shutil.copytree(SOURCE / "data", folder)
+        path = folder / "measured" / file
+        text = path.read_text()
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new))
+        return {"SIMTLAB_DATA": str(folder)}
+
+    def test_levels_of_a_device_are_compared_and_meet_their_targets(self):
+        out = self.ok("validate", "timing", "--gpu", "rtx2060", "--check").stdout
+        self.assertRegex(out, r"\| rtx2060 \| Turing \(ppt19\) \| latency of levels \| L2 \| 1 \| 234\.0 cycles \| 23[34]\.\d cycles \|")
+        self.assertIn("All targets are met.", out)
+
+    def test_the_json_has_every_level_and_the_total(self):
+        result = json.loads(self.ok("validate", "timing", "--gpu", "rtx2060", "--json").stdout)
+        names = [k["name"] for k in result["kernels"]]
+        self.assertIn("rtx2060: latency of levels: DRAM", names)
+        self.assertLess(result["total"]["validate.error.worst"]["value"], 0.02)
+        self.assertEqual(result["total"]["validate.targets.missed"]["value"], 0)
+
+    def test_a_missed_target_is_said_and_ends_with_6_only_with_check(self):
+        env = self.data("levels.csv", "Turing (ppt19),,1024,234", "Turing (ppt19),,1024,334")
+        out = self.ok("validate", "timing", "--gpu", "rtx2060", env=env).stdout
+        self.assertIn("- rtx2060, latency of levels, L2: median error 29.9 % above 5 %", out)
+        done = self.simtlab("validate", "timing", "--gpu", "rtx2060", "--check", env=env)
+        self.assertEqual(done.returncode, 6)
+        self.assertEqual(done.stdout, out)
+        self.assertIn("validate-target", done.stderr)
+
+    def test_a_device_without_measurements_is_refused_with_those_that_have_some(self):
+        self.fails(3, "validate", "timing", "--gpu", "gtx480", says="v100")
+        self.fails(3, "validate", "timing", "--gpu", "nothing", says="nothing")
+
+    def test_a_broken_table_is_named_with_its_line(self):
+        env = self.data("levels.csv", "Turing (ppt19),,1024,234", "Turing (ppt19),,1024,x")
+        self.fails(3, "validate", "timing", "--gpu", "rtx2060", env=env, says="levels.csv:")
+
+    def test_programs_that_were_not_run_are_left_out_with_a_note(self):
+        done = self.simtlab("validate", "timing", "--gpu", "titanx-maxwell", "--results", "nowhere")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the kernels of srad are left out", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
