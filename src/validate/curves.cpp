@@ -24,7 +24,8 @@ bool near_capacity(const device::Device& d, double bytes) {
   return false;
 }
 
-// quick: of each plateau its first and last size, those near the capacity of L1, and every third of those near that of L2, which take long.
+// Sizes near the capacity of L2 take long: every second one. quick: of them every third, of each plateau its first and last size, and those near
+// the capacity of L1.
 std::vector<Point> chosen(const device::Device& d, const std::vector<Point>& all, bool quick) {
   std::vector<Point> out;
   std::size_t since = 0;
@@ -32,8 +33,9 @@ std::vector<Point> chosen(const device::Device& d, const std::vector<Point>& all
     const Level level = level_of(d, all[i].bytes);
     const bool edge = i == 0 || i + 1 == all.size() || level_of(d, all[i - 1].bytes) != level || level_of(d, all[i + 1].bytes) != level;
     ++since;
-    const bool wanted = (edge && level != Level::between) || (near_capacity(d, all[i].bytes) && (all[i].bytes < 2 * l1_bytes(d) || since >= 3));
-    if (quick && !wanted) continue;
+    const bool plateau_edge = edge && level != Level::between, near = near_capacity(d, all[i].bytes), small = all[i].bytes < 2 * l1_bytes(d);
+    const bool wanted = plateau_edge || (near ? small || since >= (quick ? 3u : 2u) : !quick);
+    if (!wanted) continue;
     out.push_back(all[i]);
     since = 0;
   }

@@ -33,7 +33,7 @@ TEST(Curves, EqualMachinesHaveNoErrorAndMissNoTarget) {
   for (const Plateau& p : c.plateaus) EXPECT_EQ(p.worst_error, 0);
   ASSERT_EQ(c.knees.size(), 2u);
   EXPECT_NEAR(c.knees[0].measured, 128 << 10, 0.03 * (128 << 10));
-  EXPECT_NEAR(c.knees[1].measured, 6 << 20, 0.03 * (6 << 20));
+  EXPECT_NEAR(c.knees[1].measured, 6 << 20, 0.06 * (6 << 20));
   for (const Knee& k : c.knees) EXPECT_EQ(k.error(), 0);
   EXPECT_TRUE(missed(c).empty());
 }
@@ -52,7 +52,7 @@ TEST(Curves, AnotherCapacityMovesItsKneeOnly) {
   const Comparison c = compared(128 << 10, 5 << 20);
   ASSERT_EQ(c.knees.size(), 2u);
   EXPECT_NEAR(c.knees[0].error(), 0, 1e-9);
-  EXPECT_NEAR(c.knees[1].error(), -1.0 / 6, 0.04);
+  EXPECT_NEAR(c.knees[1].error(), -1.0 / 6, 0.08);
   EXPECT_FALSE(missed(c).empty());
 }
 
