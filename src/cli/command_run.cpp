@@ -27,6 +27,7 @@ namespace {
 struct Run {
   RunOptions run;
   std::string record, trace;
+  ObserveOptions observe;
   OutputOptions output;
   KernelRun kernel;
 };
@@ -112,11 +113,13 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   const device::LoadedDevice device =
       device::load_device(configuration);  // its errors before the program runs
   if (configuration.options.mode == "timing") timing::check_main_memory(device.device);
+  const Observation wanted = observation(options.observe, configuration.options);
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
   result::RunConfig config = runtime::run_config(configuration);
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
-  ProgramResult r = run_program({command, config, data_on_stdout(options.output)});
+  add_to(config, wanted);
+  ProgramResult r = run_program({command, std::move(config), data_on_stdout(options.output)});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);
@@ -128,6 +131,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   m.inputs = hash_inputs(inputs);
   m.configuration = configuration_of(configuration, device);
   clock.finish(r.result);
+  add_source_texts(r.result);
   write_outputs(r.result, options.output, STDERR_FILENO);
   return exit_code_of(r, name);
 }
@@ -188,7 +192,7 @@ int trace(const Run& options, const std::vector<std::string>& rest, bool more) {
   if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
       has_launch_options(options.kernel.launch))
     throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched", "simtlab run FILE.simt --gpu NAME");
-  return run_trace(file, options.run, options.output, options.record);
+  return run_trace(file, options.run, options.observe, options.output, options.record);
 }
 
 void add_trace_options(CLI::App& command, Run& run) {
@@ -206,6 +210,7 @@ void add_trace_options(CLI::App& command, Run& run) {
 int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
+  if (options.observe.timeline) options.output.more.push_back({"--timeline", &*options.observe.timeline});
   check_outputs(options.output);
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)
@@ -220,7 +225,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
     KernelRun kernel = options.kernel;
     kernel.file = rest.front();
-    return run_kernel(kernel, options.run, options.output, options.record);
+    return run_kernel(kernel, options.run, options.observe, options.output, options.record);
   }
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
@@ -251,6 +256,7 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   add_run_options(*sub, options->run);
   add_trace_options(*sub, *options);
   add_kernel_options(*sub, options->kernel);
+  add_observe_options(*sub, options->observe);
   add_output_options(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, rest = sub->remaining()] {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/observe.h"
 #include "cli/options.h"
 #include "frontend/launch_file.h"
 
@@ -16,7 +17,7 @@ struct KernelRun {
 
 // Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.
 // record: the trace to write; empty: none.
-int run_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output,
+int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
                const std::string& record);
 
 }  // namespace simtlab::cli

@@ -98,6 +98,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME|FILE")
       ->group("Configuration");
+  command
+      .add_option("--what-if", options.what_if,
+                  "Lift limits of the GPU: perfect-l1, infinite-dram-bandwidth, no-bank-conflicts, perfect-coalescing, "
+                  "double-occupancy, double-math, zero-launch-cost")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME,...")
+      ->group("Configuration");
   command.add_option("--regs", options.registers, "Registers a thread, instead of the estimate")
       ->type_name("N")
       ->group("Configuration");
@@ -179,6 +186,7 @@ device::Configuration resolve(const RunOptions& options) {
   Settings settings = settings_of(options.device);
   add_memory(settings, options);
   add(settings, "mode", options.mode);
+  add(settings, "what-if", options.what_if);
   add(settings, "threads", options.threads);
   add(settings, "sample", options.sample);
   add(settings, "kernels", options.kernels);

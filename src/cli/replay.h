@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/observe.h"
 #include "cli/options.h"
 
 namespace simtlab::cli {
@@ -10,6 +11,7 @@ namespace simtlab::cli {
 // Whether the file is a trace by its name: *.simt, kernelslist.g, *.traceg, *.traceg.xz.
 bool is_trace(const std::string& file);
 // Replays, writes the report to stdout. Returns the exit code or throws Error.
-int run_trace(const std::string& file, const RunOptions& options, const OutputOptions& output, const std::string& record);
+int run_trace(const std::string& file, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
+              const std::string& record);
 
 }  // namespace simtlab::cli

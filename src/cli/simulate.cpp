@@ -22,6 +22,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.kernels = gpu::KernelChoice(o.kernels);
   out.threads = static_cast<unsigned>(o.threads);
   out.interrupt = signals.flag();
+  out.what_if = device::parse_what_if(o.what_if);
   out.print = [](std::string_view text) { talk(text); };  // stdout is the report
   return out;
 }
@@ -45,6 +46,7 @@ int simulate(const Simulation& simulation, const Work& work) {
   const Signals signals(tool.max_time_ns * 1e-9);
   gpu::Options gpu_settings = gpu_options(tool, signals);
   gpu_settings.record = simulation.record;
+  gpu_settings.observe = simulation.observation.observe;
   gpu::Gpu gpu(simulation.device.device, gpu_settings);
   std::optional<Error> failure;
   std::string where;
@@ -73,6 +75,8 @@ int simulate(const Simulation& simulation, const Work& work) {
     m.failure_code = static_cast<int>(failure->code());
   }
   simulation.clock.finish(result);
+  add_source_texts(result);
+  if (const std::string& file = simulation.observation.timeline; !file.empty()) result::write_timeline(file, gpu.timeline());
   write_outputs(result, simulation.output, STDOUT_FILENO);
   if (failure) throw *failure;
   return 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/manifest.h"
+#include "cli/observe.h"
 #include "cli/options.h"
 #include "gpu/gpu.h"
 
@@ -18,6 +19,7 @@ struct Simulation {
   const RunClock& clock;
   std::vector<result::InputHash> inputs;
   std::string record;   // the trace to write; empty: none
+  Observation observation{};
 };
 
 // What happens on the GPU; `stop` is set when the user or the time limit ends it.

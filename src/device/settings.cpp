@@ -16,6 +16,7 @@
 #include "device/document.h"
 #include "device/main_memory.h"
 #include "device/parameters.h"
+#include "device/what_if.h"
 
 namespace simtlab::device {
 namespace {
@@ -61,6 +62,8 @@ std::span<const ToolOption> tool_options() {
        "Host memory for device allocations; 0: three quarters of what is free", &ToolOptions::max_memory},
       {"regs", Unit::none, 255, "0", "", "Registers per thread; 0: the compiler's or the estimate",
        &ToolOptions::registers},
+      {"what-if", Unit::none, any, "none", "", "Limits of the GPU that are lifted, separated by commas (docs/explain.md)",
+       &ToolOptions::what_if},
   }};
   return rows;
 }
@@ -90,6 +93,7 @@ void store_text(const ToolOption& option, const std::string& text, std::string& 
   if (!option.choices.empty() && !is_choice(option.choices, text))
     refuse(option, fmt::format("unknown value '{}'", shown(text, 40)),
            fmt::format("one of {}", option.choices));
+  if (option.key == "what-if") parse_what_if(text);   // says what is wrong with it
   out = text;
 }
 

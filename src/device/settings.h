@@ -30,6 +30,7 @@ struct ToolOptions {
   std::uint64_t max_memory = 0;  // bytes of host memory for device allocations; 0: default
   double max_time_ns = 0;        // wall time; 0: no limit
   std::uint64_t registers = 0;   // per thread; 0: the compiler's or the estimate
+  std::string what_if;           // device/what_if.h; "none"
 };
 
 // Where gather() looks. current_process() fills it for the tool; tests fill it by hand.

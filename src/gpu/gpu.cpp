@@ -178,6 +178,11 @@ bool Gpu::set_heap_bytes(std::uint64_t bytes) {
 
 // ---- results
 
+const result::Timeline& Gpu::timeline() const {
+  if (impl_->timing) impl_->timing->move_timeline_to(impl_->recorded);
+  return impl_->recorded;
+}
+
 result::Result Gpu::result() const {
   const Impl& m = *impl_;
   result::Result out;

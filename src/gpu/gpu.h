@@ -20,6 +20,7 @@
 #include "exec/executor.h"
 #include "gpu/kernel_choice.h"
 #include "result/metrics.h"
+#include "timing/timing.h"
 
 namespace simtlab::stream::trace {
 class Reader;
@@ -39,6 +40,8 @@ struct Options {
   double sample_error = 0;                      // timing::Options::sample_error
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
+  device::WhatIf what_if;
+  timing::Observe observe;                      // timing mode only
   std::function<void(std::string_view)> print;  // device printf
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
 };
@@ -122,6 +125,8 @@ class Gpu {
   // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of very many
   // launches the first 4096 stand one by one; the later ones of a kernel are merged, with `launches` > 1.
   result::Result result() const;
+  // What was recorded of the window that was asked for.
+  const result::Timeline& timeline() const;
 
  private:
   struct Impl;

@@ -25,6 +25,9 @@ struct Gpu::Impl {
       : device(d),
         options(o),
         memory(d.dram.bytes, o.max_memory_bytes != 0 ? o.max_memory_bytes : default_memory_limit()) {
+    if (options.what_if.zero_launch_cost) device.host.launch_overhead_ns = 0;
+    recorded.from = options.observe.timeline.from;
+    recorded.to = options.observe.timeline.to;
     if (options.mode == Mode::timing) {
       timing::Options t;
       t.max_cycles = options.max_cycles;
@@ -32,6 +35,8 @@ struct Gpu::Impl {
       t.registers_override = options.registers_override;
       t.sample_error = options.sample_error;
       t.threads = usable_threads(options.threads);
+      t.what_if = options.what_if;
+      t.observe = options.observe;
       timing = std::make_unique<timing::Gpu>(device, t);
     }
     begin_recording();
@@ -83,6 +88,8 @@ struct Gpu::Impl {
   std::vector<exec::Texture> textures;  // handle = index + 1; address 0 = free
   Timeline timeline;
   std::vector<result::KernelResult> kernels;
+  std::size_t profile_lines = 0;             // that `kernels` hold
+  result::Timeline recorded;                 // --timeline
   std::vector<result::KernelResult> merged;  // launches beyond launches_kept, one entry a kernel
   std::uint64_t copy_bytes[3] = {0, 0, 0};   // by CopyKind
   std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;

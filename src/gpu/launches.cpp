@@ -16,6 +16,8 @@ namespace simtlab::gpu {
 namespace {
 
 constexpr std::size_t launches_kept = 4096;
+// Lines of all launches with a profile of their own; later launches are added to the first of their kernel.
+constexpr std::size_t profile_lines_kept = 20000;
 
 std::string demangle(const std::string& name) {
   int status = 0;
@@ -128,6 +130,16 @@ result::KernelResult Gpu::Impl::run_timed(const stream::WarpSource& launch, cons
 
 // Bounds the memory of a program with millions of launches.
 void Gpu::Impl::keep(result::KernelResult&& result) {
+  if (profile_lines + result.profile.lines.size() > profile_lines_kept) {
+    const auto earlier = std::ranges::find_if(kernels, [&](const result::KernelResult& k) {
+      return k.name == result.name && !k.profile.empty();
+    });
+    if (earlier != kernels.end()) {
+      result::merge(earlier->profile, result.profile);
+      result.profile = {};
+    }
+  }
+  profile_lines += result.profile.lines.size();
   if (kernels.size() < launches_kept) {
     kernels.push_back(std::move(result));
     return;

@@ -5,6 +5,7 @@
 
 #include "report/glossary.h"
 #include "report/memory_text.h"
+#include "report/profile_text.h"
 #include "report/report.h"
 #include "result/totals.h"
 
@@ -163,6 +164,9 @@ class Writer {
       for (const std::string& id : k.not_modelled) ids += (ids.empty() ? "" : ", ") + printable(id);
       line("  Not modelled: " + wrapped(ids, std::max(style_.width, 60u) - 2, 16));
     }
+    out_ += profile_text(k, options_);
+    if (!k.series.empty())
+      note(fmt::format("\n  Series: {} rows, one about every {} cycles, in the JSON result", k.series.rows.size(), k.series.interval));
     if (options_.all) every_metric(k.metrics);
     line("");
   }

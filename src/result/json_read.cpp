@@ -133,6 +133,78 @@ void dimensions(const Node& node, std::uint32_t (&out)[3]) {
   for (std::size_t i = 0; i < 3; ++i) out[i] = node.at(i).whole32();
 }
 
+constexpr std::size_t max_reasons = 256, max_columns = 256;
+
+std::vector<std::string> names(const Node& node, std::size_t most) {
+  if (node.array_size() > most) node.bad("a list of names (too many)");
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < node.array_size(); ++i) out.push_back(node.at(i).string());
+  return out;
+}
+
+// Counts by name, in the order of `reasons`.
+std::vector<std::uint64_t> slots(const Node& node, const std::vector<std::string>& reasons) {
+  std::vector<std::uint64_t> out(reasons.size(), 0);
+  for (const auto& [name, value] : node.object().json.items()) {
+    const Node entry{value, node.path + "." + name, node.file};
+    const auto found = std::ranges::find(reasons, name);
+    if (found == reasons.end()) entry.bad("a slot of one of the reasons");
+    out[static_cast<std::size_t>(found - reasons.begin())] = entry.whole();
+  }
+  return out;
+}
+
+LineProfile line_profile(const Node& node, const std::vector<std::string>& reasons) {
+  LineProfile l;
+  node.object();
+  const auto optional = [&](const char* key) { return node.has(key) ? node.at(key).whole() : 0; };
+  l.function = node.at("function").string();
+  l.ptx_line = node.at("ptx_line").whole32();
+  l.ptx = node.at("ptx").string();
+  if (node.has("file")) {
+    l.file = node.at("file").string();
+    l.line = node.at("line").whole32();
+  }
+  if (node.has("text")) l.text = node.at("text").string();
+  l.instructions = node.at("instructions").whole();
+  l.threads = node.at("threads").whole();
+  l.slots = slots(node.at("slots"), reasons);
+  l.requests = optional("requests");
+  l.sectors = optional("sectors");
+  l.shared_passes = optional("shared_passes");
+  l.shared_conflicts = optional("shared_conflicts");
+  l.loads = optional("loads");
+  l.load_cycles = optional("load_cycles");
+  return l;
+}
+
+Profile profile(const Node& node) {
+  Profile p;
+  node.object();
+  p.launches = node.at("launches").whole32();
+  p.reasons = names(node.at("reasons"), max_reasons);
+  p.slots = slots(node.at("slots"), p.reasons);
+  const Node lines = node.at("lines");
+  for (std::size_t i = 0; i < lines.array_size(); ++i) p.lines.push_back(line_profile(lines.at(i), p.reasons));
+  return p;
+}
+
+Series series(const Node& node) {
+  Series s;
+  s.interval = node.object().at("interval").whole();
+  if (s.interval == 0) node.at("interval").bad("a number of cycles above 0");
+  s.columns = names(node.at("columns"), max_columns);
+  const Node rows = node.at("rows");
+  for (std::size_t i = 0; i < rows.array_size(); ++i) {
+    const Node row = rows.at(i);
+    if (row.array_size() != s.columns.size()) row.bad("a row with a number for each column");
+    std::vector<double> values;
+    for (std::size_t k = 0; k < row.array_size(); ++k) values.push_back(row.at(k).real());
+    s.rows.push_back(std::move(values));
+  }
+  return s;
+}
+
 KernelResult kernel(const Node& node) {
   KernelResult k;
   node.object();
@@ -150,6 +222,8 @@ KernelResult kernel(const Node& node) {
   const Node missing = node.at("not_modelled");
   for (std::size_t i = 0; i < missing.array_size(); ++i) k.not_modelled.push_back(missing.at(i).string());
   k.metrics = metrics(node.at("metrics"));
+  if (node.has("profile")) k.profile = profile(node.at("profile"));
+  if (node.has("series")) k.series = series(node.at("series"));
   return k;
 }
 

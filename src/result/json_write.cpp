@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "result/json.h"
+#include "result/json_profile.h"
 
 namespace simtlab::result {
 namespace {
@@ -101,7 +102,7 @@ std::string kernel(const KernelResult& k) {
     out += fmt::format("{}{}", i == 0 ? "" : ", ", json_string(k.not_modelled[i]));
   out += "],\n      \"metrics\": ";
   append_metrics(out, k.metrics, "      ");
-  return out + "\n    }";
+  return out + profile_json(k.profile) + series_json(k.series) + "\n    }";
 }
 
 }  // namespace

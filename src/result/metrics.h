@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "result/profile.h"
+
 namespace simtlab::result {
 
 // How the values of several launches become one value of their total.
@@ -59,6 +61,8 @@ struct KernelResult {
   std::string limiter;              // occupancy limiter, e.g. "registers"
   std::string bottleneck;           // one sentence with its evidence
   std::vector<std::string> not_modelled;   // deviation ids, e.g. "D-012"
+  Profile profile;                  // --lines
+  Series series;                    // --series
 };
 
 struct ConfigValue { std::string key, value, origin, source; };

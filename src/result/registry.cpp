@@ -412,6 +412,29 @@ constexpr MetricDeclaration rows[] = {
     {"core.ipc", "1/cycle", "Instructions of that core per clock.", "kernel",
      "core.instructions / core.cycles", "", none, ""},
 
+    // Where loads waited (--lines); the parts add up to load.latency.
+    {"load.count", "1", "Load instructions of warps whose data came back: global, local and texture memory, asynchronous copies and "
+     "returning atomics. Collected with --lines.", "kernel", "", "", sum, ""},
+    {"load.latency", "cycles", "Mean time of a load from its issue until its registers are there.", "kernel",
+     "sum of load.latency.*", "gpgpu-sim: averagemflatency", weighted, "load.count"},
+    {"load.latency.l1_queue", "cycles", "Part of it before the last of its lines was looked up in L1: waiting for the unit, behind other loads and its own lines.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.mshr", "cycles", "Part of it at the head of L1's queue without a free miss register.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.l1", "cycles", "Part of it in L1: the look-up, and the data of a hit.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.crossbar", "cycles", "Part of it in the network or waiting for a port of it, both ways.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.l2_queue", "cycles", "Part of it waiting for the L2 slice: its turn, or a miss register.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.l2", "cycles", "Part of it in the L2 slice: look-up, data, atomic operation.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.dram_queue", "cycles", "Part of it waiting for main memory: for room in its queue and for its turn there.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.dram_bank", "cycles", "Part of it waiting for a bank to open the row; only with --dram, from the mean of all reads.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.dram_bus", "cycles", "Part of it waiting for the data bus of main memory; only with --dram, from the mean of all reads.", "kernel", "", "", weighted, "load.count"},
+    {"load.latency.dram", "cycles", "Part of it in main memory: its idle latency, with --dram the transfer and the way back.", "kernel", "", "", weighted, "load.count"},
+    // Peaks of the device, for rooflines.
+    {"peak.flops.fp32", "1/s", "Most single-precision operations a second, a fused multiply-add is two.", "kernel", "", "", max, ""},
+    {"peak.flops.fp64", "1/s", "Most double-precision operations a second, a fused multiply-add is two.", "kernel", "", "", max, ""},
+    {"peak.bandwidth.l1", "bytes/s", "Most bytes a second from all L1 caches.", "kernel", "", "", max, ""},
+    {"peak.bandwidth.l2", "bytes/s", "Most bytes a second from L2.", "kernel", "", "", max, ""},
+    {"peak.bandwidth.dram", "bytes/s", "Theoretical bandwidth of main memory.", "kernel", "", "", max, ""},
+    {"peak.bandwidth.dram.sustained", "bytes/s", "Bandwidth that a long copy reaches: measured, or 95 % of the theoretical one.", "kernel", "", "", max, ""},
+
     // The simulator itself: the only metrics that differ between equal runs.
     {"host.wall_time", "s", "Time the run took on the host.", "host", "", "gpgpu-sim: gpgpu_simulation_time",
      none, ""},

@@ -50,7 +50,14 @@ std::string to_json(const RunConfig& config) {
                     {"sample", config.sample},
                     {"kernels", config.kernels},
                     {"seed", config.seed},
-                    {"record", config.record}};
+                    {"record", config.record},
+                    {"what_if", config.what_if},
+                    {"lines", std::uint64_t{config.lines}},
+                    {"series", config.series},
+                    {"timeline", config.timeline},
+                    {"timeline_from", config.timeline_from},
+                    {"timeline_to", config.timeline_to},
+                    {"timeline_sm", config.timeline_sm}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -71,6 +78,13 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
   config.record = member<std::string>(in, "record", file);
+  config.what_if = member<std::string>(in, "what_if", file);
+  config.lines = member<std::uint64_t>(in, "lines", file) != 0;
+  config.series = member<std::uint64_t>(in, "series", file);
+  config.timeline = member<std::string>(in, "timeline", file);
+  config.timeline_from = member<std::uint64_t>(in, "timeline_from", file);
+  config.timeline_to = member<std::uint64_t>(in, "timeline_to", file);
+  config.timeline_sm = member<std::uint32_t>(in, "timeline_sm", file);
   const auto settings = in.find("settings");
   if (settings == in.end() || !settings->is_array()) fail(file, "key 'settings' is not an array");
   for (const Json& s : *settings) {

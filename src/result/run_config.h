@@ -42,6 +42,12 @@ struct RunConfig {
   std::uint32_t threads = 0;           // of the host; 0 = all that the process may use
   std::uint64_t seed = 0;
   std::string record;                  // absolute path of the trace to write; empty: none
+  std::string what_if = "none";        // limits that are lifted
+  bool lines = false;                  // what is to be observed (timing/timing.h)
+  std::uint64_t series = 0;
+  std::string timeline;                // absolute path; empty: none
+  std::uint64_t timeline_from = 0, timeline_to = 0;
+  std::uint32_t timeline_sm = 0;
   bool operator==(const RunConfig&) const = default;
 };
 

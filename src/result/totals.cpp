@@ -140,6 +140,9 @@ std::vector<KernelResult> merge_by_name(const std::vector<KernelResult>& kernels
     merged.metrics = combine(group);
     merged.launches = 0;
     merged.not_modelled.clear();
+    merged.profile = {};
+    for (const KernelResult* k : group) merge(merged.profile, k->profile);
+    if (group.size() > 1) merged.series = {};
     for (const KernelResult* k : group) {
       merged.launches += k->launches;
       for (const std::string& id : k->not_modelled)

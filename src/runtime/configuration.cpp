@@ -24,6 +24,7 @@ result::RunConfig run_config(const device::Configuration& c) {
   config.kernels = o.kernels;
   config.threads = static_cast<std::uint32_t>(o.threads);
   config.seed = o.seed;
+  config.what_if = o.what_if;
   return config;
 }
 

@@ -100,6 +100,8 @@ void watch(Runtime& runtime, int requests, int answers, double limit_s) {
 void write_or_throw(Runtime& runtime, const char* path) {
   std::optional<result::Result> result = runtime.result();
   if (!result) return;
+  if (const std::string& timeline = runtime.config().timeline; !timeline.empty() && runtime.started())
+    result::write_timeline(timeline, runtime.gpu().timeline());
   if (written_as.empty()) {
     written_as = result::write_result_file(path, *result);
     return;

@@ -130,6 +130,8 @@ gpu::Gpu& Runtime::gpu() {
     options.kernels = gpu::KernelChoice(config_.kernels);
     options.interrupt = interrupt_flag();
     options.record = claim_recording(config_.record);
+    options.what_if = device::parse_what_if(config_.what_if);
+    options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm}};
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);

@@ -17,9 +17,11 @@
 #include "stream/executed.h"
 #include "timing/dispatcher.h"
 #include "timing/main_memory.h"
+#include "timing/line_profile.h"
 #include "timing/memory_system.h"
 #include "timing/metrics.h"
 #include "timing/sampling.h"
+#include "timing/series.h"
 #include "timing/sm.h"
 #include "timing/timing.h"
 
@@ -59,9 +61,32 @@ void check(const device::Device& d) {
   require(d.dram.bandwidth > 0 && d.dram.row_bytes >= 128, d, "dram.bandwidth or dram.row_bytes is missing");
 }
 
+// Twice the room of an SM; a scheduler can have 64 warps.
+void double_room(device::Device& d) {
+  const std::uint32_t most = max_scheduler_warps * d.sm.schedulers;
+  d.sm.max_warps = std::min(2 * d.sm.max_warps, std::max(most, d.sm.max_warps));
+  d.sm.max_threads = d.sm.max_warps * 32;
+  d.sm.max_blocks *= 2;
+  d.sm.registers *= 2;
+  d.sm.shared_bytes *= 2;
+}
+
+// What runs on pipelines of the schedulers, not on units that an SM or the GPU shares.
+bool is_arithmetic(ptx::OpClass c) { return c <= ptx::OpClass::convert64; }
+
+device::Device lift_limits(device::Device d, const device::WhatIf& what_if) {
+  if (what_if.double_occupancy) double_room(d);
+  if (what_if.double_math)
+    for (std::size_t c = 0; c < d.throughput.size(); ++c)
+      if (is_arithmetic(static_cast<ptx::OpClass>(c))) d.throughput[c] *= 2;
+  if (what_if.zero_launch_cost) d.host.launch_overhead_ns = d.host.block_launch_cycles = 0;
+  return d;
+}
+
 // A device whose memory may turn out to be another than its file says.
 struct Machine {
-  Machine(const device::Device& d) : device((check(d), d)), latencies(device), dram(make_dram(device, latencies)) {}
+  Machine(const device::Device& d, const device::WhatIf& what_if)
+      : device(lift_limits((check(d), d), what_if)), latencies(device), dram(make_dram(device, latencies, what_if.infinite_dram_bandwidth)) {}
   device::Device device;
   Latencies latencies;
   std::unique_ptr<memory::Dram> dram;
@@ -75,18 +100,29 @@ struct Gpu::Impl {
         options(o),
         pipes(device),
         latencies(machine.latencies),
-        sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler)},
+        sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler), options.what_if},
         network(device, latencies.network),
         memory(device, latencies, network, std::move(machine.dram)),
+        listener(device.sm.count, device.l2_slices, memory.dram_channels() == nullptr ? latencies.dram : 0),
+        series(options.observe.series),
         team(o.threads) {
     sms.reserve(device.sm.count);
     for (std::uint32_t i = 0; i < device.sm.count; ++i) sms.emplace_back(i, sm_config, network);
+    if (!options.observe.sms()) return;
+    memory.observe(&listener);
+    for (std::uint32_t i = 0; i < device.sm.count; ++i)
+      sms[i].observe(std::make_unique<SmObserver>(i, device.sm.schedulers, options.observe, listener));
   }
 
   void begin(const stream::WarpSource& launch);
   Cycle simulate();
   Cycle next_event() const;
   void run_quantum(Cycle end);
+  void send_observed(Sm& sm);
+  Snapshot snapshot(Cycle at) const;
+  void take_snapshots(Cycle now);
+  void check_end() const;
+  void add_observations(LaunchStatistics& statistics, InstTable& lines);
   void check_limits(Cycle now) const;
   std::uint32_t l1_ways() const;
   void sample(BlockDispatcher& dispatcher, Cycle now);
@@ -101,6 +137,8 @@ struct Gpu::Impl {
   Interconnect network;
   MemorySystem memory;
   std::vector<Sm> sms;
+  MemoryObserver listener;   // listens only if somebody asked
+  Series series;
   Programs programs;
   std::optional<stream::ExecutedLaunch> executed;   // kept for partial()
   LaunchContext context;
@@ -115,8 +153,13 @@ struct Gpu::Impl {
   LeftOut left_out;
 };
 
-Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device), options)) {}
+Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device, options.what_if), options)) {}
 Gpu::~Gpu() = default;
+
+void Gpu::move_timeline_to(result::Timeline& out) {
+  for (Sm& sm : impl_->sms)
+    if (sm.observer() != nullptr) sm.observer()->timeline().move_to(out);
+}
 
 void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory.invalidate(address, bytes); }
 
@@ -150,7 +193,8 @@ std::uint32_t Gpu::Impl::l1_ways() const {
   const device::CacheParams& l1 = device.l1;
   const auto way_bytes = static_cast<double>(l1.bytes) / l1.ways;
   if (device.l1_unified_bytes == 0) return std::max(1u, static_cast<std::uint32_t>(static_cast<double>(l1.bytes) / way_bytes));
-  const std::uint64_t shared = std::uint64_t{occupancy.blocks_per_sm} * occupancy.shared_per_block;
+  const std::uint64_t room = options.what_if.double_occupancy ? 2 : 1;   // of shared memory; L1 stays what it was
+  const std::uint64_t shared = std::uint64_t{occupancy.blocks_per_sm} * occupancy.shared_per_block / room;
   const std::uint64_t rest = device.l1_unified_bytes > shared ? device.l1_unified_bytes - shared : 0;
   return std::clamp(static_cast<std::uint32_t>(static_cast<double>(rest) / way_bytes), 1u, l1.ways);
 }
@@ -180,6 +224,8 @@ void Gpu::Impl::begin(const stream::WarpSource& launch) {
     sampler.emplace(options.sample_error, std::uint64_t{device.sm.count} * occupancy.blocks_per_sm, 64 * latencies.network);
   network.restart();
   memory.restart();
+  listener.begin();
+  series.begin();
   for (Sm& sm : sms) sm.begin(context);
 }
 
@@ -208,13 +254,70 @@ void Gpu::Impl::run_quantum(Cycle end) {
   else
     team.run(active.size() + 1, job);
   for (Sm* sm : active) {
+    if (sm->observer() != nullptr) send_observed(*sm);
     for (const TimedRequest& request : sm->outbox()) memory.push(request);
     sm->outbox().clear();
     sm->commit();
   }
   network.deliver();
+  if (options.observe.sms()) listener.deliver();
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
+}
+
+// The same, and what its observer noted of each request goes along.
+void Gpu::Impl::send_observed(Sm& sm) {
+  std::vector<Flight>& flights = sm.observer()->outbox();
+  SIMTLAB_ASSERT(flights.size() == sm.outbox().size(), "every request is observed");
+  for (std::size_t i = 0; i < flights.size(); ++i) {
+    memory.push(sm.outbox()[i]);
+    memory.observe_last(flights[i]);
+  }
+  sm.outbox().clear();
+  flights.clear();
+}
+
+Snapshot Gpu::Impl::snapshot(Cycle at) const {
+  Snapshot out;
+  out.end = at;
+  for (const Sm& sm : sms) {
+    const SmCounters& c = sm.counters();
+    out.warp_instructions += c.warp_instructions;
+    out.thread_instructions += c.thread_instructions;
+    out.l1_accesses += c.l1.read_accesses;
+    out.l1_hits += c.l1.read_hits;
+    out.warp_cycles += sm.warp_cycles(at);
+    sm.add_slots(at, out.slots);
+  }
+  const CacheCounters& l2 = memory.cache_counters();
+  out.l2_accesses = l2.read_accesses;
+  out.l2_hits = l2.read_hits;
+  const memory::DramStatistics dram = memory.dram_statistics();
+  out.dram_read_bytes = dram.read_bytes;
+  out.dram_write_bytes = dram.write_bytes;
+  return out;
+}
+
+// Before anything happens at `now`: of the quantum that has ended, and of intervals in which nothing happens.
+void Gpu::Impl::take_snapshots(Cycle now) {
+  if (series.due(horizon)) series.take(snapshot(horizon));
+  while (series.next() <= now && series.next() > horizon) series.take(snapshot(series.next()));
+}
+
+void Gpu::Impl::add_observations(LaunchStatistics& statistics, InstTable& lines) {
+  statistics.unlimited_dram = options.what_if.infinite_dram_bandwidth;
+  for (Sm& sm : sms) {
+    if (sm.observer() == nullptr) return;
+    statistics.loads.add(sm.observer()->latency());
+    lines.add(sm.observer()->table());
+  }
+}
+
+// Everything that was sent has arrived. What does not hold is a fault of the simulator.
+void Gpu::Impl::check_end() const {
+  for (const Sm& sm : sms) SIMTLAB_ASSERT(sm.unfinished().empty(), sm.unfinished().c_str());
+  SIMTLAB_ASSERT(memory.unfinished().empty(), memory.unfinished().c_str());
+  SIMTLAB_ASSERT(listener.replies_left() == 0, "every observed reply reached its SM");
 }
 
 void Gpu::Impl::check_limits(Cycle at) const {
@@ -243,6 +346,7 @@ Cycle Gpu::Impl::simulate() {
   dispatcher.hand_out(0, sms);
   const Cycle quantum = latencies.network;
   for (Cycle now = next_event(); now != never; now = next_event()) {
+    if (series.on()) take_snapshots(now);
     horizon = std::max(horizon, now);
     check_limits(now);
     horizon = now + quantum;
@@ -257,6 +361,7 @@ Cycle Gpu::Impl::simulate() {
     SIMTLAB_ASSERT(sm.idle(), "an SM with resident blocks has something to do");
     cycles = std::max(cycles, sm.finished_at());
   }
+  check_end();
   return cycles;
 }
 
@@ -277,8 +382,10 @@ LaunchStatistics Gpu::Impl::statistics_of(Cycle cycles, bool channels) {
 }
 
 result::KernelResult Gpu::Impl::collect(Cycle cycles) {
-  const LaunchStatistics statistics = statistics_of(cycles, true);
+  LaunchStatistics statistics = statistics_of(cycles, true);
   for (Sm& sm : sms) sm.finish(cycles);
+  InstTable lines;
+  add_observations(statistics, lines);
   epoch += cycles;
   std::uint64_t slots = 0;
   for (const std::uint64_t count : statistics.sm.slots) slots += count;
@@ -293,6 +400,8 @@ result::KernelResult Gpu::Impl::collect(Cycle cycles) {
   result.limiter = std::string(device::name_of(occupancy.limit));
   result.bottleneck = bottleneck_of(result.metrics, statistics);
   result.not_modelled = not_modelled(statistics);
+  if (options.observe.lines) result.profile = lines.profile(context.launch->module(), statistics.sm.slots);
+  if (series.on()) result.series = series.finish(snapshot(cycles), device);
   return result;
 }
 

@@ -53,9 +53,20 @@ std::unique_ptr<memory::Dram> make_plugin(device::Device& device, const device::
   return behind_queues(device, std::move(channels));
 }
 
+std::unique_ptr<memory::Dram> make_unlimited(const device::Device& device, const Latencies& latencies) {
+  memory::DramSimpleConfig config;
+  config.partitions = device.dram.partitions;
+  config.latency = latencies.dram;
+  config.bytes_per_cycle = 1e12;
+  config.access_bytes = device.dram.access_bytes;
+  config.row_bytes = device.dram.row_bytes;
+  return std::make_unique<memory::DramSimple>(config);
+}
+
 }  // namespace
 
-std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies) {
+std::unique_ptr<memory::Dram> make_dram(device::Device& device, const Latencies& latencies, bool unlimited) {
+  if (unlimited) return make_unlimited(device, latencies);
   const device::MemoryChoice choice = device::memory_choice(device.dram.model);
   switch (choice.kind) {
     case device::MemoryKind::plugin:

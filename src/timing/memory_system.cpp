@@ -90,7 +90,9 @@ void MemorySystem::push(const TimedRequest& timed) {
       at += latencies_.far_one_way;
     }
   }
-  events_.push(at, {keep(pending), What::arrive});
+  last_ = keep(pending);
+  last_delay_ = at - timed.at;
+  events_.push(at, {last_, What::arrive});
 }
 
 Cycle MemorySystem::next_event() const { return std::min(events_.next_time(), dram_->next_event()); }
@@ -109,7 +111,7 @@ void MemorySystem::advance(Cycle end) {
           look_up(now, event.request);
           break;
         case What::answer:
-          answer(now, slices_[pool_[event.request].place.slice], pool_[event.request].request, pool_[event.request].request.sectors);
+          answer(now, slices_[pool_[event.request].place.slice], event.request, pool_[event.request].request, pool_[event.request].request.sectors);
           drop(event.request);
           break;
         case What::cross:
@@ -137,6 +139,7 @@ void MemorySystem::arrive(Cycle now, Index index) {
   Cycle wait = 0;
   // Translated once, where it enters L2.
   if (translation_.enabled() && !(request.crossed && request.kind == RequestKind::read)) wait = translation_.wait(request.line, now);
+  if (observer_ != nullptr) observer_->started(index, start, start + latencies_.slice + wait);
   events_.push(start + latencies_.slice + wait, {index, What::look_up});
 }
 
@@ -195,17 +198,21 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
   }
   const memory::Mshr::Look look = slice.mshr.look(line);
   const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
-  if (!look.room || (fresh != 0 && !dram_ready(now, pending.place))) return false;
+  if (!look.room || (fresh != 0 && !dram_ready(now, pending.place))) {
+    if (observer_ != nullptr) observer_->refused(pending.place.slice, look.room);
+    return false;
+  }
   count_read(pending, probe, look.pending);
   // Reads get what is there at once; atomics wait for all of their sectors.
   std::uint8_t needs = probe.miss;
   if (request.kind == RequestKind::read && probe.hit != 0) {
-    answer(now, slice, request, probe.hit);
+    answer(now, slice, index, request, probe.hit);
     request.sectors = probe.miss;
   }
   auto fetch = static_cast<std::uint8_t>(dram_sectors(slice.cache.widen(fresh)) & ~look.pending);
   fetch = static_cast<std::uint8_t>(fetch & ~slice.cache.probe(line, fetch).hit);
   slice.mshr.add(line, needs, fetch, index);
+  if (observer_ != nullptr) observer_->missed(index, pending.place.slice, now);
   if (fetch != 0) {
     const std::uint64_t tag = (std::uint64_t{pending.place.slice} << slice_shift) | line;
     dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag, request.sm}, now);
@@ -218,7 +225,10 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   const Request& request = pending.request;
   Slice& slice = slices_[pending.place.slice];
   const bool absent = slice.cache.probe(pending.place.slice_line, 0xf).hit == 0;
-  if ((absent || !write_back_) && !dram_ready(now, pending.place)) return false;
+  if ((absent || !write_back_) && !dram_ready(now, pending.place)) {
+    if (observer_ != nullptr) observer_->refused(pending.place.slice, true);
+    return false;
+  }
   memory::Evictions evicted;
   const std::uint8_t present =
       slice.cache.write(pending.place.slice_line, request.bytes, request.sectors, write_allocate_, write_back_, evicted);
@@ -228,7 +238,7 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   drop_copies(pending.place, request.sectors);
   if (!write_back_ || (!write_allocate_ && present == 0))
     dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, memory::no_tag, request.sm}, now);
-  answer(now, slice, request, 0);
+  answer(now, slice, index, request, 0);
   drop(index);
   return true;
 }
@@ -236,6 +246,7 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
 // All sectors of a read or atomic are in the slice: answer, for atomics after the operation.
 void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
   Pending& pending = pool_[index];
+  if (observer_ != nullptr) observer_->performed(index, pending.place.slice, now);
   if (pending.request.kind == RequestKind::atomic) {
     memory::Evictions evicted;
     slices_[pending.place.slice].cache.fill(pending.place.slice_line, pending.request.sectors, true, evicted);
@@ -245,7 +256,7 @@ void MemorySystem::performed(Cycle now, Index index, std::uint8_t sectors) {
     events_.push(now + latencies_.atomic_extra, {index, What::answer});
     return;
   }
-  answer(now, slices_[pending.place.slice], pending.request, sectors);
+  answer(now, slices_[pending.place.slice], index, pending.request, sectors);
   drop(index);
 }
 
@@ -256,7 +267,7 @@ void MemorySystem::serve_copy(Cycle now, Index index) {
   const memory::Cache::Probe probe = slice.cache.read(pending.place.slice_line, pending.request.sectors);
   counters_.cache.read_accesses += count(probe.hit);
   counters_.cache.read_hits += count(probe.hit);
-  if (probe.hit != 0) answer(now, slice, pending.request, probe.hit);
+  if (probe.hit != 0) answer(now, slice, index, pending.request, probe.hit);
   if (probe.miss == 0) return drop(index);
   pending.copy = false;
   pending.request.crossed = true;
@@ -277,7 +288,8 @@ void MemorySystem::cross(Cycle now, Index crossing) {
     write_back(now, near, evicted);
   }
   item.request.crossed = false;
-  answer(now, slices_[near], item.request, item.sectors);
+  if (observer_ != nullptr) observer_->crossed(crossing, item.request.sm, now);
+  answer(now, slices_[near], no_index, item.request, item.sectors);
 }
 
 void MemorySystem::drop_copies(const memory::AddressMap::Place& place, std::uint8_t sectors) {
@@ -286,7 +298,7 @@ void MemorySystem::drop_copies(const memory::AddressMap::Place& place, std::uint
       slices_[parts_.opposite(place.slice, part)].cache.invalidate(parts_.copy(place.slice, place.slice_line), sectors);
 }
 
-void MemorySystem::answer(Cycle now, Slice& slice, const Request& request, std::uint8_t sectors) {
+void MemorySystem::answer(Cycle now, Slice& slice, Index asked, const Request& request, std::uint8_t sectors) {
   if (request.crossed) {
     if (free_crossings_.empty()) {
       free_crossings_.push_back(static_cast<Index>(crossings_.size()));
@@ -295,9 +307,11 @@ void MemorySystem::answer(Cycle now, Slice& slice, const Request& request, std::
     const Index index = free_crossings_.back();
     free_crossings_.pop_back();
     crossings_[index] = {request, sectors};
+    if (observer_ != nullptr) observer_->crosses(index, asked);
     events_.push(now + latencies_.far_one_way, {index, What::cross});
     return;
   }
+  if (observer_ != nullptr && asked != no_index) observer_->answered(asked, request.sm, now);
   const Cycle ready = now + network_.latency();
   const Cycle start = network_.reply(request.sm, now, count(sectors), {0, request.line, request.tag, request.route, sectors});
   const Cycle counted = std::max(ready, slice.reply_held_until);
@@ -361,6 +375,17 @@ void MemorySystem::retry(Cycle now, Slice& slice) {
   if (slice.full_since == never || slice.blocked.size() >= classic_input_queue) return;
   counters_.full_cycles += now - slice.full_since;
   slice.full_since = never;
+}
+
+std::string MemorySystem::unfinished() const {
+  if (pool_.size() != free_.size()) return fmt::format("L2: {} requests without an answer", pool_.size() - free_.size());
+  if (crossings_.size() != free_crossings_.size())
+    return fmt::format("L2: {} answers between its parts", crossings_.size() - free_crossings_.size());
+  for (const Slice& slice : slices_) {
+    if (!slice.blocked.empty()) return fmt::format("L2: {} requests wait at a slice", slice.blocked.size());
+    if (slice.mshr.used() != 0) return fmt::format("L2: {} miss registers of a slice in use", slice.mshr.used());
+  }
+  return {};
 }
 
 void MemorySystem::invalidate(std::uint64_t address, std::uint64_t bytes) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "device/device.h"
@@ -19,6 +20,7 @@
 #include "timing/interconnect.h"
 #include "timing/l2_parts.h"
 #include "timing/latencies.h"
+#include "timing/load_latency.h"
 #include "timing/statistics.h"
 #include "timing/translation.h"
 
@@ -32,10 +34,19 @@ class MemorySystem {
   Cycle next_event() const;
   // Handles all events before `end`; replies go to the network's inboxes.
   void advance(Cycle end);
+  // Who listens; null: nobody. It is told of the request that push() took last by entered().
+  void observe(MemoryObserver* observer) { observer_ = observer; }
+  void observe_last(Flight flight) {
+    flight.arrived += last_delay_;
+    observer_->entered(last_, flight);
+  }
   bool idle() const { return events_.empty() && dram_->next_event() == never; }
 
   // Of the launch until now.
   L2Counters counters() const;
+  const CacheCounters& cache_counters() const { return counters_.cache; }
+  // At the end of a launch: what is still under way, in words; empty if nothing is.
+  std::string unfinished() const;
   memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
   memory::dram::Channels* dram_channels() { return dram_->channels(); }   // null: not modelled
   // A launch has ended: its memory's clock goes on to `end`; returns it.
@@ -46,6 +57,7 @@ class MemorySystem {
 
  private:
   using Index = std::uint32_t;
+  static constexpr Index no_index = ~Index{0};
   enum class What : std::uint8_t { arrive, look_up, answer, cross };
   struct Event { Index request; What what; };
   struct Pending {
@@ -79,7 +91,7 @@ class MemorySystem {
   void drop_copies(const memory::AddressMap::Place& place, std::uint8_t sectors);
   void count_read(Pending& pending, const memory::Cache::Probe& probe, std::uint8_t under_way);
   void performed(Cycle now, Index index, std::uint8_t sectors);
-  void answer(Cycle now, Slice& slice, const Request& request, std::uint8_t sectors);
+  void answer(Cycle now, Slice& slice, Index asked, const Request& request, std::uint8_t sectors);   // asked: no_index of a crossing
   bool dram_ready(Cycle now, const memory::AddressMap::Place& place);   // false: the slice will be retried
   void block(Cycle now, Slice& slice, Index index);
   void retry_waiting(Cycle now, std::uint32_t partition);
@@ -110,6 +122,9 @@ class MemorySystem {
   std::vector<Index> free_crossings_;
   std::vector<memory::DramDone> done_;
   L2Counters counters_;
+  MemoryObserver* observer_ = nullptr;
+  Index last_ = 0;                          // request that was pushed last
+  Cycle last_delay_ = 0;                    // its way to the other part of L2
 };
 
 }  // namespace simtlab::timing

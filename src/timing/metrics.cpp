@@ -122,7 +122,8 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   m.set("dram.read.bytes", s.dram.read_bytes);
   m.set("dram.write.bytes", s.dram.write_bytes);
   m.set("dram.bandwidth", ratio(bytes, d.seconds));
-  if (s.device.dram.bandwidth > 0) m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
+  if (s.device.dram.bandwidth > 0 && !s.unlimited_dram)
+    m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
   if (s.channels == nullptr) m.set("dram.row_misses", s.dram.row_misses);
   m.set("dram.partition.bytes.min", s.dram.least_partition_bytes);
   m.set("dram.partition.bytes.max", s.dram.most_partition_bytes);
@@ -212,9 +213,11 @@ result::Metrics to_metrics(const LaunchStatistics& statistics) {
   set_requests(m, statistics, derived);
   set_memory(m, statistics, derived);
   set_channels(m, statistics);
+  set_loads(m, statistics);
   set_speed_of_light(m, statistics, derived);
   set_slots(m, statistics, derived);
   set_classic_stalls(m, statistics);
+  set_peaks(m, statistics);
   return m;
 }
 

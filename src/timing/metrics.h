@@ -5,6 +5,7 @@
 #include "exec/executor.h"
 #include "memory/dram.h"
 #include "result/metrics.h"
+#include "timing/load_latency.h"
 #include "timing/statistics.h"
 
 namespace simtlab::timing {
@@ -22,6 +23,8 @@ struct LaunchStatistics {
   Cycle channel_clocks = 0;                     // that they ran
   std::uint64_t interconnect_read_bytes = 0;
   double request_busy = 0, reply_busy = 0;   // port cycles, sums over the SMs
+  LoadLatency loads;                         // nothing where nobody listened
+  bool unlimited_dram = false;               // --what-if: its use has no meaning
 };
 
 result::Metrics to_metrics(const LaunchStatistics& statistics);
@@ -30,6 +33,11 @@ result::Metrics to_metrics(const LaunchStatistics& statistics);
 void set_channels(result::Metrics& metrics, const LaunchStatistics& statistics);
 // The same of a memory by itself that ran so many of its clocks.
 void set_memory(result::Metrics& metrics, memory::dram::Channels& channels, memory::Cycle clocks);
+
+// Where loads waited; none if nobody listened.
+void set_loads(result::Metrics& metrics, const LaunchStatistics& statistics);
+// What the device could do at most, for a roofline.
+void set_peaks(result::Metrics& metrics, const LaunchStatistics& statistics);
 
 // One sentence: what bounds the kernel, with its evidence, and what to try.
 std::string bottleneck_of(const result::Metrics& metrics, const LaunchStatistics& statistics);

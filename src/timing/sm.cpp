@@ -46,6 +46,7 @@ void Sm::begin(const LaunchContext& context) {
   outbox_.clear();
   finished_at_ = 0;
   counters_ = {};
+  if (observer_ != nullptr) observer_->begin(context.epoch);
 }
 
 void Sm::prepare() {
@@ -113,6 +114,7 @@ void Sm::deliver(Cycle now) {
   for (; !inbox.empty() && inbox.front().at <= now; inbox.pop()) {
     const Reply reply = inbox.front();
     const Cycle at = reply.at;
+    if (observer_ != nullptr) observer_->reply(at);
     if (!lg_queue_.empty()) lg_retry_at_ = now;
     switch (reply.route) {
       case Route::l1: {
@@ -137,6 +139,7 @@ void Sm::deliver(Cycle now) {
         break;
     }
   }
+  if (observer_ != nullptr) observer_->replies_end();
 }
 
 void Sm::launch_blocks(Cycle now) {
@@ -157,6 +160,7 @@ void Sm::start_block(std::uint64_t block, Cycle now) {
   resident_warps_ += context_.warps_per_block;
   ++counters_.blocks;
   counters_.warps += context_.warps_per_block;
+  if (observer_ != nullptr) observer_->block_begins(number, block, now);
   std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{first_warp} * slots_),
               std::size_t{context_.warps_per_block} * slots_, 0);
   for (std::uint32_t i = 0; i < context_.warps_per_block; ++i) {
@@ -175,6 +179,7 @@ void Sm::start_block(std::uint64_t block, Cycle now) {
 
 // One scheduler, one cycle: account for what was skipped, find who could issue, let the policy choose, issue.
 void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
+  if (observer_ != nullptr) observe_charge(scheduler, now);
   scheduler.charge(now);
   scheduler.collect(now);
   scheduler.next_try = never;
@@ -216,6 +221,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   } else {
     scheduler.reason = waiting_reason(scheduler);
   }
+  if (observer_ != nullptr) observe_stall(scheduler, next);
 }
 
 // First cycle at which the unit's queue takes another instruction; never: an event will say.
@@ -250,6 +256,7 @@ void Sm::end_warp(std::uint32_t number, Cycle now) {
   finished_at_ = std::max(finished_at_, now);
   BlockSlot& block = blocks_[warp.block_slot];
   if (--block.warps_left == 0) {
+    if (observer_ != nullptr) observer_->block_ends(warp.block_slot, now);
     block.busy = false;
     --resident_blocks_;
     ++free_blocks_;
@@ -272,6 +279,7 @@ SmCounters Sm::counters_at(Cycle now) {
     return counters;
   }
   for (WarpScheduler& scheduler : schedulers_) {
+    if (observer_ != nullptr) observe_charge(scheduler, now);
     scheduler.charge(now);
     for (std::size_t i = 0; i < stall_count; ++i) counters.slots[i] += scheduler.slots[i];
   }

@@ -19,6 +19,7 @@
 #include "stream/warp_source.h"
 #include "timing/interconnect.h"
 #include "timing/latencies.h"
+#include "timing/observer.h"
 #include "timing/program.h"
 #include "timing/scheduler.h"
 #include "timing/statistics.h"
@@ -31,6 +32,7 @@ struct SmConfig {
   const PipeTable& pipes;
   const Latencies& latencies;
   const SchedulerPolicy& policy;
+  const device::WhatIf& what_if;
 };
 
 // What a launch fixes for every SM.
@@ -69,6 +71,15 @@ class Sm {
   void check_progress() const;                   // throws Fault(deadlock) if a block cannot go on
   const SmCounters& counters() const { return counters_; }
   SmCounters counters_at(Cycle now);             // everything before `now` has been run
+  // Who listens; null: nobody.
+  void observe(std::unique_ptr<SmObserver> observer) { observer_ = std::move(observer); }
+  SmObserver* observer() { return observer_.get(); }
+  // Slots by reason until `now`, as finish() would charge them.
+  void add_slots(Cycle now, SlotCounts& out) const;
+  // Resident warps summed over the cycles until `now`.
+  std::uint64_t warp_cycles(Cycle now) const;
+  // Nothing is under way: no load, store, queued instruction or miss register in use. What holds, else what does not.
+  std::string unfinished() const;
 
  private:
   enum class State : std::uint8_t { empty, running, on_register, at_barrier, on_stores, on_async, drain };
@@ -104,6 +115,7 @@ class Sm {
     std::uint8_t async_group = 0;
   };
   enum class Access : std::uint8_t { load, store, atomic, reduction };
+  static bool is_load(Access access) { return access == Access::load || access == Access::atomic; }   // data comes back
   // A global or local memory instruction, or what is left of it.
   struct LgInstruction {
     Access access = Access::load;
@@ -125,6 +137,11 @@ class Sm {
   Stall waiting_reason(const WarpScheduler& scheduler) const;
   void end_warp(std::uint32_t warp, Cycle now);
   void count_residency(Cycle now);
+
+  // sm_observe.cpp: what observers are told
+  unsigned index_of(const WarpScheduler& scheduler) const { return static_cast<unsigned>(&scheduler - schedulers_.data()); }
+  void observe_charge(const WarpScheduler& scheduler, Cycle now);
+  void observe_stall(const WarpScheduler& scheduler, const WarpScheduler::Next& next);
 
   // sm_issue.cpp: one instruction
   bool issue(WarpScheduler& scheduler, unsigned local, Cycle now);   // false: nothing could be done
@@ -201,6 +218,7 @@ class Sm {
   unsigned l1_unit_ = 0;                       // its counters are in 2^l1_unit_ sectors of 32 bytes
   FixedCycles l1_sector_cost_ = 0;
   SmCounters counters_;
+  std::unique_ptr<SmObserver> observer_;
 };
 
 }  // namespace simtlab::timing

@@ -23,6 +23,7 @@ bool Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {
   bool any = false;
   for (unsigned left = config_.device.sm.issue_width; left > 0; --left) {
     const Issued issued = issue_one(scheduler, local, now, left > 1);
+    if (issued != Issued::nothing && !any && observer_ != nullptr) observer_->selected();
     any = any || issued != Issued::nothing;
     if (issued != Issued::more) break;
   }
@@ -45,6 +46,8 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
     return Issued::nothing;
   }
   count(info, step);
+  if (observer_ != nullptr)
+    observer_->issued(number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
   occupy(scheduler, info, now);
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
   const Cycle next = more ? now : now + 1;

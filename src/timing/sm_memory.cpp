@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "stream/pack.h"
 #include "timing/sm.h"
 
 namespace simtlab::timing {
@@ -49,12 +50,14 @@ void Sm::memory(std::uint32_t number, const InstInfo& info, const stream::Step& 
 void Sm::shared_access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   const bool atomic = info.op_class == OpClass::shared_atomic || info.op_class == OpClass::atomic;
   const unsigned ideal = stream::shared_passes_ideal(step.mask, step.bytes, banks_);
-  const unsigned passes = atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
-                                 : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
+  const unsigned passes = config_.what_if.no_bank_conflicts ? ideal
+                          : atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
+                                   : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
   const bool store = info.inst->op == ptx::Op::st;
   ++(atomic ? counters_.shared_atomics : store ? counters_.shared_stores : counters_.shared_loads);
   counters_.shared_passes += passes;
   counters_.shared_conflicts += passes - std::min(ideal, passes);
+  if (observer_ != nullptr) observer_->shared(passes, passes - std::min(ideal, passes));
   counters_.shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
   // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
   const FixedCycles pass = config_.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
@@ -109,6 +112,7 @@ bool Sm::looks_into_l1(const InstInfo& info, bool local) const {
   using enum ptx::CacheOp;
   if (local) return true;
   const ptx::Mods& mods = info.inst->mods;
+  if (config_.what_if.perfect_l1 && mods.order == ptx::MemOrder::weak) return true;
   if (mods.cache == cg || mods.cache == cv || mods.order != ptx::MemOrder::weak) return false;
   return config_.device.l1_caches_global || mods.cache == nc || info.op_class == OpClass::texture;
 }
@@ -116,6 +120,7 @@ bool Sm::looks_into_l1(const InstInfo& info, bool local) const {
 void Sm::count_global(const InstInfo& info, const stream::Step& step, bool local) {
   const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
   const unsigned sectors = segments_.sector_count();
+  if (observer_ != nullptr) observer_->requested(sectors);
   if (info.op_class == OpClass::atomic) {
     ++counters_.atomic_requests;
     counters_.atomic_operations += lanes;
@@ -143,6 +148,7 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
     stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
   } else {
     stream::coalesce(step.addresses, step.mask, step.bytes, segments_);
+    if (config_.what_if.perfect_coalescing) stream::pack(step.addresses[std::countr_zero(step.mask)], step.bytes, segments_);
   }
   count_global(info, step, local);
 
@@ -156,6 +162,7 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   const bool answers = instruction.access == Access::load || instruction.access == Access::atomic;
   if (answers) {
     instruction.load = new_load(number, info);
+    if (observer_ != nullptr) observer_->load_begins(instruction.load, number, *info.inst, now);
     set_destinations(number, *warp.program, info, open_entry(Stall::long_scoreboard));
   }
 
@@ -218,6 +225,7 @@ void Sm::answer_load(std::uint32_t index, Cycle now) {
 void Sm::complete_load(std::uint32_t index, Cycle at) {
   const Load load = loads_[index];
   free_loads_.push_back(index);
+  if (observer_ != nullptr) observer_->load_ends(index, at);
   Warp& warp = warps_[load.warp];
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
   --warp.loads;
@@ -254,7 +262,10 @@ void Sm::acknowledge_store(std::uint32_t number, Cycle now) {
 }
 
 bool Sm::process(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {
-  if (network_full(now)) return false;
+  if (network_full(now)) {
+    if (observer_ != nullptr && is_load(instruction.access)) observer_->load_refused(instruction.load, LoadStage::crossbar, now);
+    return false;
+  }
   switch (instruction.access) {
     case Access::load:
       return process_load(instruction, segment, at, now);
@@ -268,7 +279,11 @@ bool Sm::process(LgInstruction& instruction, const stream::Segment& segment, Cyc
 bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle now) {
   Load& load = loads_[instruction.load];
   if (!instruction.cached) {
-    if (direct_outstanding_ >= mshr_.entries() * stream::sectors_per_line) return false;
+    if (direct_outstanding_ >= mshr_.entries() * stream::sectors_per_line) {
+      if (observer_ != nullptr) observer_->load_refused(instruction.load, LoadStage::mshr, now);
+      return false;
+    }
+    if (observer_ != nullptr) observer_->load_looked_up(instruction.load, at);
     direct_outstanding_ += popcount(segment.sectors);
     load.remaining += popcount(segment.sectors);
     send({.line = segment.line, .tag = instruction.load, .route = Route::direct, .sectors = segment.sectors},
@@ -277,15 +292,17 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
   }
   // A cache without sectors counts lines.
   const std::uint8_t wanted = l1_.widen(segment.sectors);
-  const memory::Cache::Probe probe = l1_.read(segment.line, wanted);
+  const memory::Cache::Probe probe = config_.what_if.perfect_l1 ? memory::Cache::Probe{.hit = wanted} : l1_.read(segment.line, wanted);
   memory::Mshr::Look look;
   if (probe.miss != 0) {
     look = mshr_.look(segment.line);
     if (!look.room) {
       if (lg_blocked_since_ == never) lg_blocked_since_ = now;
+      if (observer_ != nullptr) observer_->load_refused(instruction.load, LoadStage::mshr, now);
       return false;
     }
   }
+  if (observer_ != nullptr) observer_->load_looked_up(instruction.load, at);
   const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
   counters_.l1.read_accesses += popcount(wanted) >> l1_unit_;
   counters_.l1.read_hits += popcount(probe.hit) >> l1_unit_;
@@ -335,6 +352,7 @@ bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segmen
 bool Sm::process_atomic(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle) {
   const bool returns = instruction.access == Access::atomic;
   if (!returns && stores_outstanding_ >= store_credits) return false;
+  if (returns && observer_ != nullptr) observer_->load_looked_up(instruction.load, at);
   l1_.invalidate(segment.line, l1_.widen(segment.sectors));
   Request request{.line = segment.line,
                   .tag = returns ? instruction.load : instruction.warp,
@@ -393,6 +411,7 @@ void Sm::send(Request request, Cycle at, unsigned data_sectors) {
   request.sm = static_cast<std::uint16_t>(id_);
   counters_.request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
   outbox_.push_back({network_.send(id_, at, data_sectors), request});
+  if (observer_ != nullptr) observer_->sent(at, outbox_.back().at);
 }
 
 void Sm::write_back(const memory::Evictions& evicted, Cycle at) {

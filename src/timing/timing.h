@@ -9,10 +9,27 @@
 
 #include "device/device.h"
 #include "device/occupancy.h"
+#include "device/what_if.h"
 #include "result/metrics.h"
+#include "result/timeline.h"
 #include "stream/warp_source.h"
 
 namespace simtlab::timing {
+
+// A window of time in which SMs record what they do, in cycles since the first launch.
+struct TimelineWindow {
+  static constexpr std::uint32_t all_sms = ~std::uint32_t{0};
+  std::uint64_t from = 0, to = 0;    // equal: none
+  std::uint32_t sm = 0;
+};
+
+// What is to be collected besides metrics; costs next to nothing where nothing is asked for, and changes no result.
+struct Observe {
+  bool lines = false;                // where the slots go by line, and where loads wait
+  std::uint64_t series = 0;          // cycles between two rows of a time series; 0: none
+  TimelineWindow timeline;
+  bool sms() const { return lines || timeline.to > timeline.from; }   // SMs have something to tell
+};
 
 struct Options {
   std::uint64_t max_cycles = 0;      // per kernel; 0 = no limit; else Error(failure "limit-cycles") partial() has the statistics
@@ -20,6 +37,8 @@ struct Options {
   std::uint32_t registers_override = 0;   // --regs
   unsigned threads = 1;                   // of the host; results are the same for any number
   double sample_error = 0;                // leave blocks out once their pace is known so well (relative); 0: simulate all
+  device::WhatIf what_if;                 // limits that are lifted
+  Observe observe;
 };
 
 // Closed set of reasons for a scheduler slot (one scheduler, one cycle), named as Nsight Compute names warp states.
@@ -50,6 +69,8 @@ class Gpu {
   result::KernelResult partial();
   // Device memory was written by a copy: caches drop what they hold of it.
   void invalidate(std::uint64_t address, std::uint64_t bytes);
+  // What was recorded of the window since the last call.
+  void move_timeline_to(result::Timeline& out);
 
  private:
   struct Impl;

@@ -1,0 +1,102 @@
+// What an SM tells when somebody listens. Without a listener the SM has no observer, and each place that would tell costs one branch.
+//
+// One observer an SM, shared with nobody: SMs can be simulated independently, and the sums are formed in the order of the SMs.
+#pragma once
+
+#include <vector>
+
+#include "timing/line_profile.h"
+#include "timing/load_latency.h"
+#include "timing/timeline.h"
+#include "timing/timing.h"
+
+namespace simtlab::timing {
+
+class SmObserver {
+ public:
+  SmObserver(std::uint32_t sm, unsigned schedulers, const Observe& observe, MemoryObserver& memory)
+      : sm_(sm), memory_(memory), blamed_(schedulers, &nobody_), timeline_(sm, observe.timeline) {}
+
+  void begin(Cycle epoch) {
+    table_.clear();
+    loads_.clear();
+    sent_.clear();
+    latency_ = {};
+    nobody_ = {};
+    current_ = &nobody_;
+    answering_ = false;
+    std::ranges::fill(blamed_, &nobody_);
+    timeline_.begin(epoch);
+  }
+
+  // Slots. blame: who is charged with slots from now on.
+  void blame(unsigned scheduler, const Program& program, std::uint32_t pc) { blamed_[scheduler] = &table_.at(program.function(), pc); }
+  void blame_nobody(unsigned scheduler) { blamed_[scheduler] = &nobody_; }
+  void charge(unsigned scheduler, Stall reason, Cycle slots) { blamed_[scheduler]->slots[static_cast<std::size_t>(reason)] += slots; }
+  // The slot is that of the instruction issued last.
+  void selected() { ++current_->slots[static_cast<std::size_t>(Stall::selected)]; }
+
+  // An instruction is issued; what it asks of memory follows.
+  void issued(std::uint32_t warp, const Program& program, std::uint32_t pc, unsigned lanes, Cycle now) {
+    current_ = &table_.at(program.function(), pc);
+    ++current_->instructions;
+    current_->threads += lanes;
+    timeline_.issued(warp, *program[pc].inst, lanes, now);
+  }
+  void requested(unsigned sectors) {
+    ++current_->requests;
+    current_->sectors += sectors;
+  }
+  void shared(unsigned passes, unsigned conflicts) {
+    current_->shared_passes += passes;
+    current_->shared_conflicts += conflicts;
+  }
+
+  // Loads, by their number in the SM.
+  void load_begins(std::uint32_t load, std::uint32_t warp, const ptx::Inst& inst, Cycle now);
+  void load_refused(std::uint32_t load, LoadStage why, Cycle now);
+  void load_looked_up(std::uint32_t load, Cycle at);
+  void load_ends(std::uint32_t load, Cycle at);
+
+  // Requests and replies, in the order in which they pass between SM and network.
+  void sent(Cycle offered, Cycle arrives) { sent_.push_back({.sent = offered, .arrived = arrives}); }
+  std::vector<Flight>& outbox() { return sent_; }
+  void reply(Cycle at) {
+    flight_ = memory_.take_reply(sm_);
+    reply_at_ = at;
+    answering_ = true;
+  }
+  void replies_end() { answering_ = false; }
+
+  void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) { timeline_.block_begins(slot, block, now); }
+  void block_ends(std::uint32_t slot, Cycle now) { timeline_.block_ends(slot, now); }
+
+  const InstTable& table() const { return table_; }
+  const LoadLatency& latency() const { return latency_; }
+  TimelineRecorder& timeline() { return timeline_; }
+
+ private:
+  struct LoadRecord {
+    InstCounters* line = nullptr;   // null: a load that is not followed
+    const ptx::Inst* inst = nullptr;
+    std::uint32_t warp = 0;
+    Cycle issued = 0, refused = never, looked_up = 0;
+    LoadStage why = LoadStage::mshr;
+  };
+
+  std::uint32_t sm_;
+  MemoryObserver& memory_;
+  InstTable table_;
+  InstCounters nobody_;              // takes what belongs to no instruction
+  InstCounters* current_ = &nobody_;
+  std::vector<InstCounters*> blamed_;   // by scheduler
+  std::vector<LoadRecord> loads_;
+  std::vector<Flight> sent_;
+  Flight flight_;                    // of the reply that is being delivered
+  Cycle reply_at_ = 0;
+  bool answering_ = false;
+  LoadLatency latency_;
+  TimelineRecorder timeline_;
+};
+
+}  // namespace simtlab::timing

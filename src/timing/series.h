@@ -1,0 +1,46 @@
+// A kernel over time: counters are read every so many cycles, rows are their differences.
+//
+// They are read at the end of the first quantum that reaches the interval's end, so that observing changes nothing; a row says where it
+// ends. Where there are very many rows, every second one is dropped and the interval doubled.
+#pragma once
+
+#include <vector>
+
+#include "device/device.h"
+#include "result/profile.h"
+#include "timing/statistics.h"
+
+namespace simtlab::timing {
+
+struct Snapshot {
+  Cycle end = 0;
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  std::uint64_t warp_cycles = 0;
+  SlotCounts slots{};
+  std::uint64_t l1_accesses = 0, l1_hits = 0, l2_accesses = 0, l2_hits = 0;   // sectors read
+  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+};
+
+class Series {
+ public:
+  explicit Series(std::uint64_t interval) : asked_(interval) {}
+  bool on() const { return asked_ != 0; }
+  void begin() {
+    interval_ = asked_;
+    next_ = interval_;
+    snapshots_.clear();
+  }
+  Cycle next() const { return next_; }
+  bool due(Cycle now) const { return now >= next_; }
+  void take(const Snapshot& snapshot);
+  // last: of the kernel's end; what was read beyond it is dropped.
+  result::Series finish(const Snapshot& last, const device::Device& device);
+
+ private:
+  static constexpr std::size_t most_rows = 8192;
+  std::uint64_t asked_, interval_ = 0;
+  Cycle next_ = never;
+  std::vector<Snapshot> snapshots_;
+};
+
+}  // namespace simtlab::timing

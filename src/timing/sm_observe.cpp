@@ -1,0 +1,57 @@
+// What an SM tells its observer, and what it is asked between two events.
+#include <fmt/format.h>
+
+#include "timing/sm.h"
+
+namespace simtlab::timing {
+
+void Sm::observe_charge(const WarpScheduler& scheduler, Cycle now) {
+  if (now > scheduler.charged_until) observer_->charge(index_of(scheduler), scheduler.reason, now - scheduler.charged_until);
+}
+
+// The slots from now on are charged to the warp that gave them their reason (Sm::evaluate).
+void Sm::observe_stall(const WarpScheduler& scheduler, const WarpScheduler::Next& next) {
+  unsigned local = max_scheduler_warps;
+  if (scheduler.ready != 0) {
+    local = static_cast<unsigned>(std::countr_zero(scheduler.ready));
+  } else if (next.at != never) {
+    local = next.warp;
+  } else {
+    for (WarpScheduler::Mask rest = scheduler.waiting; rest != 0 && local == max_scheduler_warps; rest &= rest - 1)
+      if (const auto warp = static_cast<unsigned>(std::countr_zero(rest)); scheduler.why[warp] == scheduler.reason) local = warp;
+  }
+  const unsigned index = index_of(scheduler);
+  if (local == max_scheduler_warps) return observer_->blame_nobody(index);
+  const Warp& warp = warps_[std::size_t{local} * schedulers_.size() + index];
+  observer_->blame(index, *warp.program, warp.pc);
+}
+
+void Sm::add_slots(Cycle now, SlotCounts& out) const {
+  if (unused_) {
+    out[static_cast<std::size_t>(Stall::no_warp)] += now * schedulers_.size();
+    return;
+  }
+  for (const WarpScheduler& scheduler : schedulers_) {
+    for (std::size_t i = 0; i < stall_count; ++i) out[i] += scheduler.slots[i];
+    if (now > scheduler.charged_until) out[static_cast<std::size_t>(scheduler.reason)] += now - scheduler.charged_until;
+  }
+}
+
+std::uint64_t Sm::warp_cycles(Cycle now) const {
+  const Cycle span = unused_ || now <= residency_since_ ? 0 : now - residency_since_;
+  return counters_.warp_cycles + span * resident_warps_;
+}
+
+std::string Sm::unfinished() const {
+  if (unused_) return {};
+  const auto say = [&](const char* what, std::size_t count) { return fmt::format("SM {}: {} {}", id_, count, what); };
+  if (!network_.inbox(id_).empty()) return say("replies that nobody took", network_.inbox(id_).size());
+  if (!lg_queue_.empty()) return say("memory instructions that wait", lg_queue_.size());
+  if (loads_.size() != free_loads_.size()) return say("loads without an answer", loads_.size() - free_loads_.size());
+  if (stores_outstanding_ != 0) return say("stores without an acknowledgement", stores_outstanding_);
+  if (direct_outstanding_ != 0) return say("sectors without an answer", direct_outstanding_);
+  if (mshr_.used() + constant_mshr_.used() != 0) return say("miss registers in use", mshr_.used() + constant_mshr_.used());
+  return {};
+}
+
+}  // namespace simtlab::timing

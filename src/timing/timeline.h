@@ -1,0 +1,72 @@
+// What one SM did in a window of time, as events for a picture (result/timeline.h).
+#pragma once
+
+#include <vector>
+
+#include "ptx/inst.h"
+#include "result/timeline.h"
+#include "timing/messages.h"
+#include "timing/timing.h"
+
+namespace simtlab::timing {
+
+class TimelineRecorder {
+ public:
+  TimelineRecorder(std::uint32_t sm, const TimelineWindow& window)
+      : sm_(sm), window_(window), on_(window.to > window.from && (window.sm == TimelineWindow::all_sms || window.sm == sm)) {}
+
+  void begin(Cycle epoch) {
+    epoch_ = epoch;
+    blocks_.clear();
+  }
+  void issued(std::uint32_t warp, const ptx::Inst& inst, unsigned lanes, Cycle now) {
+    if (!on_ || !inside(now)) return;
+    add({result::TimelineEvent::Kind::instruction, inst_name(inst), sm_, warp, epoch_ + now, 1, inst.line, inst.source_line, lanes});
+  }
+  void load(std::uint32_t warp, const ptx::Inst& inst, Cycle from, Cycle to) {
+    if (!on_ || !inside(from)) return;
+    add({result::TimelineEvent::Kind::load, inst_name(inst), sm_, warp, epoch_ + from, to - from, inst.line, inst.source_line, 0});
+  }
+  void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) {
+    if (!on_) return;
+    if (blocks_.size() <= slot) blocks_.resize(std::size_t{slot} + 1);
+    blocks_[slot] = {block, now};
+  }
+  // A block is there whenever it touches the window.
+  void block_ends(std::uint32_t slot, Cycle now) {
+    if (!on_ || slot >= blocks_.size()) return;
+    const auto [block, since] = blocks_[slot];
+    if (epoch_ + now < window_.from || epoch_ + since >= window_.to) return;
+    add({result::TimelineEvent::Kind::block, {}, sm_, slot, epoch_ + since, now - since, 0, 0, block});
+  }
+
+  // Hands over what was recorded; more than the limit was left out.
+  void move_to(result::Timeline& out) {
+    for (result::TimelineEvent& event : events_) out.events.push_back(std::move(event));
+    out.left_out += left_out_;
+    events_.clear();
+    left_out_ = 0;
+  }
+
+ private:
+  struct BlockStart { std::uint64_t block = 0; Cycle since = 0; };
+  static constexpr std::size_t most_events = 1u << 20;   // of an SM
+  static std::string_view inst_name(const ptx::Inst& inst) { return ptx::name_of(inst.op); }
+  bool inside(Cycle now) const { return epoch_ + now >= window_.from && epoch_ + now < window_.to; }
+  void add(const result::TimelineEvent& event) {
+    if (events_.size() < most_events)
+      events_.push_back(event);
+    else
+      ++left_out_;
+  }
+
+  std::uint32_t sm_;
+  TimelineWindow window_;
+  bool on_;
+  Cycle epoch_ = 0;
+  std::vector<BlockStart> blocks_;
+  std::vector<result::TimelineEvent> events_;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace simtlab::timing
