@@ -1,13 +1,15 @@
-// simtlab explain NAME: a metric, a stall reason, an error, a deviation or an exit code.
+// simtlab explain NAME: a metric, a stall reason, an error, a deviation or an exit code. Of a file: the result in it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
+#include "cli/explain_result.h"
 #include "cli/output.h"
 #include "report/glossary.h"
 #include "result/metrics.h"
@@ -77,10 +79,35 @@ int explain(const std::string& name) {
 }  // namespace
 
 void add_explain(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("explain", "What a metric, stall reason, error or deviation means");
-  const auto name = std::make_shared<std::string>();
-  sub->add_option("NAME", *name, "e.g. l1.read.miss_rate, long_scoreboard, file-missing")->required();
-  sub->callback([&chosen, name] { chosen = [name] { return explain(*name); }; });
+  CLI::App* sub = app.add_subcommand("explain", "Why a kernel takes so long (of a result file), or what a word of the report means");
+  struct Options {
+    std::string name;
+    ExplainOptions result;
+  };
+  const auto o = std::make_shared<Options>();
+  sub->add_option("NAME|RESULT", o->name, "A result file (--json=FILE of run), or e.g. l1.read.miss_rate, long_scoreboard, file-missing")
+      ->required();
+  const auto group = "Result files";
+  sub->add_option("--kernel", o->result.kernel, "The kernel to explain (default: the one that takes most time)")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("NAME")
+      ->group(group);
+  sub->add_option("--try", o->result.limits, "Try this limit of --what-if instead of those that the evidence points at; may be repeated")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false)
+      ->group(group);
+  sub->add_flag("--no-rerun", o->result.no_rerun, "Only what is in the file: no estimates of remedies")->group(group);
+  sub->add_option("--json", o->result.json, "Write it as JSON to stdout, or with --json=FILE to FILE")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("[=FILE]")
+      ->group(group);
+  sub->callback([&chosen, o] {
+    chosen = [o] {
+      std::error_code ignored;
+      const bool file = std::filesystem::exists(o->name, ignored) && !std::filesystem::is_directory(o->name, ignored);
+      return file || o->name.ends_with(".json") ? explain_result(o->name, o->result) : explain(o->name);
+    };
+  });
 }
 
 }  // namespace simtlab::cli

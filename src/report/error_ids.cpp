@@ -24,6 +24,15 @@ const std::vector<Term>& error_ids() {
       {"build-option", "An option of the compiler driver is malformed or not known.",
        "Use nvcc's spelling; docs/cuda.md lists what is honoured."},
       {"explain-unknown", "`explain` knows nothing of that name.", "`simtlab list stats` lists the metrics."},
+      {"explain-kernel", "The result has no kernel of the name given with --kernel.", "`simtlab report FILE` lists its kernels."},
+      {"explain-result", "The result file cannot be explained: it has no times, no kernel, or does not say how it was made.",
+       "Make one with `simtlab run ... --json=FILE`; --no-rerun needs only the figures."},
+      {"input-changed", "A source, kernel or program of the result is not what it was when the result was made (exit code 6).",
+       "Run it again for a new result, or explain the old one with --no-rerun."},
+      {"rerun-differs", "A run that was repeated found another configuration than the result states (exit code 6).",
+       "Restore configuration files and environment, or make a new result."},
+      {"rerun-failed", "A run that was repeated did not end well.", "Its own message follows."},
+      {"what-if", "The limit to lift does not exist.", "`simtlab run --help` lists them; docs/explain.md says what each does."},
 
       // Configuration and device files.
       {"config-unknown-key", "A configuration key does not exist.",

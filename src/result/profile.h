@@ -12,11 +12,11 @@ struct LineProfile {
   std::string function;              // PTX name of the function that the line belongs to
   std::uint32_t ptx_line = 0;
   std::string ptx;                   // text of the line, without what surrounds it
-  std::string file;                  // source of the line (.loc); empty: compiled without line information
+  std::string file{};                // source of the line (.loc); empty: compiled without line information
   std::uint32_t line = 0;
-  std::string text;                  // of the source line; empty: not known
+  std::string text{};                // of the source line; empty: not known
   std::uint64_t instructions = 0, threads = 0;   // executed, by warps and by threads
-  std::vector<std::uint64_t> slots;  // scheduler slots by Profile::reasons
+  std::vector<std::uint64_t> slots{};  // scheduler slots by Profile::reasons
   std::uint64_t requests = 0, sectors = 0;               // of global, local and texture memory
   std::uint64_t shared_passes = 0, shared_conflicts = 0;
   std::uint64_t loads = 0, load_cycles = 0;              // loads that came back, and the sum of their latencies

@@ -1,0 +1,176 @@
+#include "cli/explain_result.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/shown.h"
+#include "cli/observe.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/rerun.h"
+#include "device/what_if.h"
+#include "report/evidence.h"
+#include "report/format.h"
+#include "result/json.h"
+#include "result/totals.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::size_t remedies_tried = 3;
+
+// One limit lifted: what the model then says.
+struct Remedy {
+  std::string name, because;
+  const device::WhatIfName* what = nullptr;
+  const char* metric = "gpu.time";   // that is compared
+  double before = 0, after = 0;      // ns
+};
+
+const device::WhatIfName& find_limit(const std::string& name) {
+  device::parse_what_if(name);   // says what is wrong with it
+  const auto found = std::ranges::find(device::what_ifs(), name, &device::WhatIfName::name);
+  if (found == device::what_ifs().end()) throw Error(ExitCode::bad_input, "what-if", fmt::format("'{}' is no single limit", shown(name, 60)));
+  return *found;
+}
+
+result::KernelResult pick(const std::vector<result::KernelResult>& all, const std::string& wanted) {
+  std::vector<result::KernelResult> kernels = result::merge_by_name(all);
+  // Of a single launch everything is known, of several only what has a mean.
+  for (result::KernelResult& k : kernels)
+    if (std::ranges::count(all, k.name, &result::KernelResult::name) == 1) k = *std::ranges::find(all, k.name, &result::KernelResult::name);
+  if (kernels.empty()) throw Error(ExitCode::bad_input, "explain-result", "the result has no kernel to explain");
+  if (wanted.empty())
+    return *std::ranges::max_element(kernels, {}, [](const auto& k) { return k.metrics.get("gpu.time").value_or(0); });
+  std::vector<std::string> names;
+  for (const result::KernelResult& k : kernels) {
+    if (k.name == wanted || k.demangled == wanted || k.demangled.substr(0, k.demangled.find('(')) == wanted) return k;
+    names.push_back(k.demangled.substr(0, k.demangled.find('(')));
+  }
+  const std::string near = nearest_name(wanted.substr(0, 200), names);
+  throw Error(ExitCode::usage, "explain-kernel", fmt::format("the result has no kernel '{}'", shown(wanted, 100)),
+              near.empty() ? "`simtlab report` lists the kernels of a result" : fmt::format("did you mean '{}'?", near));
+}
+
+void check_explainable(const result::Result& result) {
+  if (result.manifest.mode != "timing")
+    throw Error(ExitCode::bad_input, "explain-result", fmt::format("a result of mode '{}' has no times to explain", shown(result.manifest.mode, 40)),
+                "run it with `simtlab run --json=FILE`");
+}
+
+double time_of(const result::Result& r, const result::KernelResult& k, const char* metric) {
+  return std::string_view(metric) == "program.time" ? r.total.get(metric).value_or(0) : k.metrics.get(metric).value_or(0);
+}
+
+std::vector<report::Suspect> chosen(const result::KernelResult& kernel, const ExplainOptions& options) {
+  std::vector<report::Suspect> out;
+  for (const std::string& name : options.limits) out.push_back({std::string(find_limit(name).name), 0, "asked for"});
+  if (!out.empty()) return out;
+  out = report::suspects(kernel);
+  if (out.size() > remedies_tried) out.resize(remedies_tried);
+  return out;
+}
+
+std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base, const result::KernelResult& kernel, const ExplainOptions& options) {
+  std::vector<Remedy> out;
+  for (const report::Suspect& s : chosen(kernel, options)) {
+    Remedy r{s.what_if, s.because, &find_limit(s.what_if)};
+    if (r.what->member == &device::WhatIf::zero_launch_cost) r.metric = "program.time";
+    const Progress progress("simulating with " + s.what_if, false);
+    const result::Result with = rerun.run(s.what_if, false);
+    r.before = time_of(base, kernel, r.metric);
+    r.after = time_of(with, pick(with.kernels, kernel.name), r.metric);
+    out.push_back(std::move(r));
+  }
+  std::ranges::stable_sort(out, [](const Remedy& a, const Remedy& b) { return a.before * b.after > b.before * a.after; });
+  return out;
+}
+
+std::string gain(const Remedy& r) {
+  const double speedup = r.after > 0 ? r.before / r.after : 0;
+  if (r.before <= 0 || r.after <= 0) return "not measured";
+  const double saved = 1 - r.after / r.before;
+  if (std::abs(saved) < 0.005) return fmt::format("nothing: {} as before", report::format_time(r.after));
+  return saved > 0 ? fmt::format("{:.2f}x, {} instead of {}", speedup, report::format_time(r.after), report::format_time(r.before))
+                   : fmt::format("a loss: {} instead of {}", report::format_time(r.after), report::format_time(r.before));
+}
+
+std::string text(const std::vector<std::string>& evidence, const std::vector<Remedy>& remedies, const std::string& note, const report::Style& style) {
+  std::string out;
+  const std::size_t width = std::max(style.width, 60u) - 2;
+  for (std::size_t i = 0; i < evidence.size(); ++i) out += fmt::format("{:>3}. {}\n", i + 1, report::wrapped(evidence[i], width - 5, 5));
+  if (!remedies.empty()) {
+    out += fmt::format("\n{}\n", report::painted("What lifting a limit would gain (the model run again without it)", report::Paint::bold, style));
+    for (const Remedy& r : remedies) {
+      out += fmt::format("  {:<24} {}{}\n", r.name, gain(r), std::string_view(r.metric) == "program.time" ? " for the whole program" : "");
+      out += fmt::format("    {}\n", report::wrapped(fmt::format("{}; tried because {}. To come near it: {}.", r.what->meaning, r.because, r.what->remedy), width - 4, 4));
+    }
+  }
+  if (!note.empty()) out += "\n" + report::wrapped(note, width, 0) + "\n";
+  return out;
+}
+
+std::string json(const std::string& file, const result::KernelResult& kernel, const std::vector<std::string>& evidence,
+                 const std::vector<Remedy>& remedies, const std::string& note) {
+  using result::json_string;
+  std::string out = fmt::format("{{\n  \"schema\": {},\n  \"result\": {},\n  \"kernel\": {},\n  \"evidence\": [", result::json_schema,
+                                json_string(file), json_string(kernel.name));
+  for (std::size_t i = 0; i < evidence.size(); ++i) out += fmt::format("{}\n    {}", i == 0 ? "" : ",", json_string(evidence[i]));
+  out += "\n  ],\n  \"remedies\": [";
+  for (std::size_t i = 0; i < remedies.size(); ++i) {
+    const Remedy& r = remedies[i];
+    out += fmt::format("{}\n    {{\"what_if\": {}, \"because\": {}, \"remedy\": {}, \"metric\": {}, \"before_ns\": {}, \"after_ns\": {}}}", i == 0 ? "" : ",",
+                       json_string(r.name), json_string(r.because), json_string(r.what->remedy), json_string(r.metric), r.before, r.after);
+  }
+  out += remedies.empty() ? "]" : "\n  ]";
+  if (!note.empty()) out += fmt::format(",\n  \"note\": {}", json_string(note));
+  return out + "\n}\n";
+}
+
+// The run again with what the file lacks: lines and waits. Tells if the times are not those of the file.
+result::Result observed_again(const Rerun& rerun, const result::Result& result, std::string& note) {
+  const Progress progress("simulating again", false);
+  result::Result again = rerun.run({}, true);
+  const double before = result.total.get("gpu.cycles").value_or(0), now = again.total.get("gpu.cycles").value_or(0);
+  if (before != now)
+    note += fmt::format("Note: repeated, the run takes {:.0f} cycles, not the {:.0f} of the file (made by version {}); what is said here is of the repeated run. ",
+                        now, before, shown(result.manifest.tool_version, 40));
+  return again;
+}
+
+}  // namespace
+
+int explain_result(const std::string& file, const ExplainOptions& options) {
+  for (const std::string& name : options.limits) find_limit(name);
+  result::Result result = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file);
+  check_explainable(result);
+  result::KernelResult kernel = pick(result.kernels, options.kernel);
+  std::string note;
+  std::vector<Remedy> remedies;
+  const bool incomplete = result.manifest.interrupted || !result.manifest.failure.empty();
+  if (incomplete) note += "The run did not end: the figures cover what ran until then, and lifting limits was not tried. ";
+  if (options.no_rerun) note += kernel.profile.empty() ? "Lines and the waits of loads are not in the file; --lines of `simtlab run` records them. " : "";
+  if (!options.no_rerun && !incomplete) {
+    const Rerun rerun(result.manifest);
+    if (kernel.profile.empty()) {
+      result = observed_again(rerun, result, note);
+      kernel = pick(result.kernels, kernel.name);
+    }
+    remedies = try_remedies(rerun, result, kernel, options);
+    if (remedies.empty()) note += "The evidence points at no limit that could be lifted; --try NAME tries one. ";
+  }
+  const std::vector<std::string> evidence = report::evidence(kernel, result.manifest.device);
+  if (options.json.empty())
+    print(text(evidence, remedies, note, style_for(STDOUT_FILENO, options.color)));
+  else
+    write_to(options.json, json(file, kernel, evidence, remedies, note));
+  return 0;
+}
+
+}  // namespace simtlab::cli

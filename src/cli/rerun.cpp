@@ -1,0 +1,175 @@
+#include "cli/rerun.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/shown.h"
+#include "cli/temporary.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Options of `run` that say where something is written or shown.
+bool is_output_flag(std::string_view a) {
+  static constexpr std::array flags = {"--json", "--csv", "--all", "-q", "--quiet", "-v", "--verbose", "--lines"};
+  return std::ranges::find(flags, a) != flags.end();
+}
+bool is_output_value(std::string_view a) {
+  static constexpr std::array options = {"-o", "--output", "--report", "--color", "--series", "--timeline", "--timeline-window", "--timeline-sm",
+                                         "--what-if"};
+  return std::ranges::find(options, a) != options.end();
+}
+
+constexpr std::size_t most_output = 4000;   // of a failed run in our message
+
+std::string last_lines(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return {};
+  std::string text = read_file(file, 64u << 20, "output");
+  if (text.size() > most_output) text.erase(0, text.size() - most_output);
+  return text;
+}
+
+int run_in(const fs::path& folder, const std::vector<std::string>& arguments, const fs::path& output) {
+  std::vector<std::string> words = arguments;
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw Error(ExitCode::failure, "program-start", fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (child == 0) {
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (nothing < 0 || out < 0 || ::dup2(nothing, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(out, 2) < 0) ::_exit(127);
+    if (::chdir(folder.c_str()) != 0) ::_exit(127);
+    ::execv("/proc/self/exe", argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::map<std::string, std::string> effective(const result::Manifest& m) {
+  std::map<std::string, std::string> out;
+  for (const result::ConfigValue& c : m.configuration)
+    if (c.key != "what-if") out[c.key] = c.value;
+  return out;
+}
+
+void check_configuration(const result::Manifest& before, const result::Manifest& now) {
+  const auto a = effective(before), b = effective(now);
+  for (const auto& [key, value] : a) {
+    const auto found = b.find(key);
+    if (found != b.end() && found->second == value) continue;
+    throw Error(ExitCode::check_failed, "rerun-differs",
+                fmt::format("the run cannot be repeated: '{}' was {} and is {} now", shown(key, 60), shown(value, 60),
+                            found == b.end() ? "not known" : shown(found->second, 60)),
+                "configuration files, SIMTLAB_GPU, SIMTLAB_SET and device files must be as they were; or make a new result");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> unquoted(std::string_view text) {
+  std::vector<std::string> words;
+  bool in_word = false, quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!quoted && c == ' ') {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == '\'')
+      quoted = !quoted;
+    else if (!quoted && c == '\\' && i + 1 < text.size())
+      words.back() += text[++i];
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  if (words.size() < 2 || words[1] != "run") return out;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& w = words[i];
+    if (w == "--") {
+      out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
+    }
+    const std::string_view name = std::string_view(w).substr(0, w.find('='));
+    if (is_output_flag(name)) continue;
+    if (is_output_value(name)) {
+      if (name.size() == w.size()) ++i;   // its value is the next word
+      continue;
+    }
+    if (w.starts_with("-o") && w.size() > 2) continue;
+    out.push_back(w);
+  }
+  return out;
+}
+
+void check_inputs_unchanged(const result::Manifest& manifest) {
+  for (const result::InputHash& input : manifest.inputs) {
+    const fs::path path = fs::path(manifest.working_directory) / input.path;
+    std::error_code ignored;
+    const bool there = fs::is_regular_file(path, ignored);
+    if (there && hash_file(path) == input.xxh64) continue;
+    throw Error(ExitCode::check_failed, "input-changed",
+                fmt::format("{} {} since the result was made", shown(path.string()), there ? "has changed" : "is gone, or was no plain file"),
+                "run it again for a new result; `simtlab explain --no-rerun` explains the old one without estimates");
+  }
+}
+
+Rerun::Rerun(const result::Manifest& manifest) : manifest_(manifest), arguments_(repeatable_arguments(unquoted(manifest.command_line))) {
+  if (arguments_.empty())
+    throw Error(ExitCode::bad_input, "explain-result", "the result does not say by which `simtlab run` it was made: it cannot be repeated",
+                "--no-rerun explains it without estimates");
+  for (const result::ConfigValue& c : manifest.configuration)
+    if (c.key == "what-if" && c.value != "none") lifted_ = c.value;
+}
+
+result::Result Rerun::run(const std::string& what_if, bool lines) const {
+  check_inputs_unchanged(manifest_);
+  const TemporaryDirectory folder;
+  const fs::path json = folder.path() / "result.json", output = folder.path() / "output";
+  std::vector<std::string> words = {"simtlab"};
+  // Before a `--`, behind everything that they override.
+  const auto dashes = std::ranges::find(arguments_, "--");
+  words.insert(words.end(), arguments_.begin(), dashes);
+  words.insert(words.end(), {"-q", "--json=" + json.string()});
+  if (lines) words.emplace_back("--lines");
+  const std::string limits = lifted_ + (lifted_.empty() || what_if.empty() ? "" : ",") + what_if;
+  if (!limits.empty()) words.push_back("--what-if=" + limits);
+  words.insert(words.end(), dashes, arguments_.end());
+  const int status = run_in(manifest_.working_directory, words, output);
+  std::error_code ignored;
+  if (status != 0 || !fs::exists(json, ignored))
+    throw Error(ExitCode::failure, "rerun-failed", fmt::format("the run could not be repeated: it ended with status {}", status),
+                shown_lines(last_lines(output), most_output));
+  result::Result out = result::result_from_json(read_file(json, result::max_json_bytes, "result file"), json);
+  check_configuration(manifest_, out.manifest);
+  return out;
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,38 @@
+// Repeating the run of a result file, with other options of our own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "result/metrics.h"
+
+namespace simtlab::cli {
+
+// The words of a command line that remember_command_line() quoted.
+std::vector<std::string> unquoted(std::string_view command_line);
+
+// The same run without what it wrote and printed: arguments after the program's name. Empty: no `run`.
+std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words);
+
+// Throws Error(check_failed "input-changed") if an input of the run is not what it was, or is gone.
+void check_inputs_unchanged(const result::Manifest& manifest);
+
+class Rerun {
+ public:
+  // Throws Error(bad_input "explain-result") if the result cannot be repeated: it says no command, or none of `run`.
+  explicit Rerun(const result::Manifest& manifest);
+
+  // Runs it again with these arguments more and returns the result. Throws Error: "rerun-failed" with what it said, "rerun-differs" if the
+  // effective configuration is not that of the manifest.
+  result::Result run(const std::string& what_if, bool lines) const;
+  // Limits that the original run lifted, separated by commas; empty: none.
+  const std::string& lifted() const { return lifted_; }
+
+ private:
+  const result::Manifest& manifest_;
+  std::vector<std::string> arguments_;
+  std::string lifted_;
+};
+
+}  // namespace simtlab::cli

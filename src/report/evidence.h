@@ -1,0 +1,23 @@
+// Why a kernel takes as long as it does, from its result alone: sentences with figures, and which limits its evidence points at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "result/metrics.h"
+
+namespace simtlab::report {
+
+// From the whole to the line: time, occupancy, issue, the stall that dominates, where loads wait, which level, which line.
+std::vector<std::string> evidence(const result::KernelResult& kernel, const std::string& device);
+
+// A limit whose lifting the evidence suggests.
+struct Suspect {
+  std::string what_if;      // a name of --what-if
+  double weight = 0;        // how much of the slots it may explain; an order, no estimate
+  std::string because;
+};
+// Most likely first; only those that the evidence points at.
+std::vector<Suspect> suspects(const result::KernelResult& kernel);
+
+}  // namespace simtlab::report

@@ -1,0 +1,124 @@
+// Each limit that is lifted changes what the model does.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "device/what_if.h"
+#include "simulator.h"
+
+namespace simtlab::timing {
+namespace {
+
+// Every thread loads from a column of a matrix (one sector a lane), and passes through shared memory with 32-way conflicts.
+const char* column_kernel = R"(
+.visible .entry column(.param .u64 x, .param .u64 y) {
+  .reg .b64 %rd<9>; .reg .b32 %r<12>; .reg .f32 %f<40>;
+  .shared .align 4 .b8 tile[4096];
+  ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r3, %tid.x;
+  and.b32 %r4, %r3, 31; shl.b32 %r4, %r4, 10; shl.b32 %r5, %r1, 3; add.u32 %r4, %r4, %r5;
+  shr.u32 %r6, %r3, 5; add.u32 %r4, %r4, %r6;
+  mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  and.b32 %r7, %r3, 31; shl.b32 %r7, %r7, 7; mov.u32 %r8, tile; add.u32 %r8, %r8, %r7;
+  st.shared.f32 [%r8], %f1;
+  ld.shared.f32 %f2, [%r8];
+  ld.shared.f32 %f3, [%r8];
+  add.f32 %f4, %f2, %f3;
+  mad.lo.u32 %r9, %r1, 256, %r3;
+  mul.wide.u32 %rd5, %r9, 4; add.u64 %rd6, %rd2, %rd5;
+  st.global.f32 [%rd6], %f4;
+  ret;
+})";
+
+result::KernelResult run_column(const char* what_if, const char* gpu = "v100", unsigned blocks = 128) {
+  Options o;
+  o.what_if = device::parse_what_if(what_if);
+  Simulator s(device_of(gpu), column_kernel, o);
+  const std::uint64_t x = s.allocate(1 << 18), y = s.allocate(1 << 22);
+  return s.run("column", {blocks, 1, 1}, {256, 1, 1}, x, y);
+}
+
+TEST(WhatIf, PerfectL1HitsAlways) {
+  const auto r = run_column("perfect-l1"), plain = run_column("none");
+  EXPECT_EQ(metric(r, "l1.read.hits"), metric(r, "l1.read.accesses"));
+  EXPECT_EQ(metric(r, "l1.read.accesses"), metric(plain, "l1.read.accesses"));
+  EXPECT_EQ(metric(r, "dram.read.bytes"), 0);
+  EXPECT_LT(cycles(r), cycles(plain));
+}
+
+TEST(WhatIf, PerfectL1HoldsWhereL1DoesNotCacheGlobalMemory) {
+  for (const std::string& name : all_devices()) EXPECT_EQ(metric(run_column("perfect-l1", name.c_str(), 16), "l2.read.accesses"), 0) << name;
+}
+
+TEST(WhatIf, NoBankConflicts) {
+  const auto r = run_column("no-bank-conflicts"), plain = run_column("none");
+  EXPECT_EQ(metric(r, "shared.bank_conflicts"), 0);
+  EXPECT_GT(metric(plain, "shared.bank_conflicts"), 0);
+  EXPECT_EQ(metric(r, "shared.bytes"), metric(plain, "shared.bytes"));
+  EXPECT_LT(cycles(r), cycles(plain));
+}
+
+TEST(WhatIf, PerfectCoalescingTouchesWhatIsUsed) {
+  const auto r = run_column("perfect-coalescing"), plain = run_column("none");
+  EXPECT_EQ(metric(r, "global.load.efficiency"), 1);
+  EXPECT_LT(metric(plain, "global.load.efficiency"), 0.2);
+  EXPECT_EQ(metric(r, "global.load.bytes"), metric(plain, "global.load.bytes"));
+  // Columns of one matrix: together they still touch all of it.
+  EXPECT_EQ(metric(r, "dram.read.bytes"), metric(plain, "dram.read.bytes"));
+  EXPECT_LT(cycles(r), cycles(plain));
+}
+
+TEST(WhatIf, InfiniteBandwidthLeavesTheLatency) {
+  Options o;
+  o.what_if.infinite_dram_bandwidth = true;
+  o.observe.lines = true;
+  device::Device slow = device_of("v100");
+  slow.dram.bandwidth = slow.dram.bandwidth_measured = 10e9;
+  Simulator s(slow, column_kernel, o);
+  const auto r = s.run("column", {128, 1, 1}, {256, 1, 1}, s.allocate(1 << 18), s.allocate(1 << 20));
+  EXPECT_EQ(metric(r, "load.latency.dram_queue"), 0);
+  EXPECT_GE(metric(r, "load.latency"), slow.dram.latency * 0.5);
+  EXPECT_FALSE(r.metrics.get("dram.utilisation")) << "the use of an infinite bandwidth has no meaning";
+}
+
+TEST(WhatIf, DoubleOccupancyHoldsTwiceTheBlocks) {
+  const auto r = run_column("double-occupancy", "v100", 2048), plain = run_column("none", "v100", 2048);
+  EXPECT_EQ(metric(r, "occupancy.blocks_per_sm"), 2 * metric(plain, "occupancy.blocks_per_sm"));
+  EXPECT_EQ(metric(r, "gpu.instructions.warp"), metric(plain, "gpu.instructions.warp"));
+}
+
+TEST(WhatIf, DoubleMathHalvesAChainOfIndependentOperations) {
+  std::string body = ".visible .entry k(.param .u64 y) { .reg .f64 %d<20>; .reg .b64 %r<2>; ld.param.u64 %r1, [y];\n";
+  for (int i = 0; i < 400; ++i) body += "fma.rn.f64 %d" + std::to_string(i % 16) + ", %d" + std::to_string(i % 16) + ", %d17, %d18;\n";
+  body += "st.global.f64 [%r1], %d3; ret; }";
+  const auto run = [&](const char* what_if) {
+    Options o;
+    o.what_if = device::parse_what_if(what_if);
+    Simulator s(device_of("v100"), body, o);
+    return cycles(s.run("k", {80, 1, 1}, {1024, 1, 1}, s.allocate(8)));
+  };
+  const double ratio = static_cast<double>(run("double-math")) / static_cast<double>(run("none"));
+  EXPECT_GT(ratio, 0.49);
+  EXPECT_LT(ratio, 0.65) << "the stores at the end don't become faster";
+}
+
+TEST(WhatIf, BlocksLaunchAtOnce) {
+  EXPECT_EQ(metric(run_column("zero-launch-cost"), "gpu.launch_overhead"), 0);
+  EXPECT_LT(cycles(run_column("zero-launch-cost", "v100", 2048)), cycles(run_column("none", "v100", 2048)));
+}
+
+TEST(WhatIf, NamesAreCheckedAndCombined) {
+  EXPECT_TRUE(device::parse_what_if("none") == device::WhatIf{});
+  const device::WhatIf two = device::parse_what_if("perfect-l1,double-math");
+  EXPECT_TRUE(two.perfect_l1 && two.double_math && !two.double_occupancy);
+  try {
+    device::parse_what_if("perfect-l2");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.id(), "what-if");
+    EXPECT_NE(e.format().find("perfect-l1"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace simtlab::timing
