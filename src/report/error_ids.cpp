@@ -24,6 +24,8 @@ const std::vector<Term>& error_ids() {
       {"build-option", "An option of the compiler driver is malformed or not known.",
        "Use nvcc's spelling; docs/cuda.md lists what is honoured."},
       {"explain-unknown", "`explain` knows nothing of that name.", "`simtlab list stats` lists the metrics."},
+      {"livelock", "When --max-cycles ended the kernel, every warp that was there asked for the same words again and again or waited at a barrier, and none wrote.",
+       "A lock whose owner cannot go on: blocks that are not resident, or lanes of the same warp (exit code 5)."},
       {"explain-kernel", "The result has no kernel of the name given with --kernel.", "`simtlab report FILE` lists its kernels."},
       {"explain-result", "The result file cannot be explained: it has no times, no kernel, or does not say how it was made.",
        "Make one with `simtlab run ... --json=FILE`; --no-rerun needs only the figures."},

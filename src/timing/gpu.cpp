@@ -123,6 +123,8 @@ struct Gpu::Impl {
   void take_snapshots(Cycle now);
   void check_end() const;
   void add_observations(LaunchStatistics& statistics, InstTable& lines);
+  void watch(Cycle now);
+  void check_locked() const;
   void check_limits(Cycle now) const;
   std::uint32_t l1_ways() const;
   void sample(BlockDispatcher& dispatcher, Cycle now);
@@ -147,6 +149,7 @@ struct Gpu::Impl {
   Team team;
   std::vector<Sm*> active;                       // in the current quantum
   std::vector<std::exception_ptr> failures;      // theirs; the last one is the memory system's
+  bool watching = false;                         // for lack of progress, before --max-cycles
   std::uint64_t epoch = 0;
   Cycle horizon = 0;   // nothing has been simulated beyond
   std::optional<Sampler> sampler;
@@ -222,6 +225,7 @@ void Gpu::Impl::begin(const stream::WarpSource& launch) {
   sampler.reset();
   if (options.sample_error > 0)
     sampler.emplace(options.sample_error, std::uint64_t{device.sm.count} * occupancy.blocks_per_sm, 64 * latencies.network);
+  watching = false;
   network.restart();
   memory.restart();
   listener.begin();
@@ -320,6 +324,46 @@ void Gpu::Impl::check_end() const {
   SIMTLAB_ASSERT(listener.replies_left() == 0, "every observed reply reached its SM");
 }
 
+// In the second half of what --max-cycles allows, at most that many cycles.
+void Gpu::Impl::watch(Cycle now) {
+  constexpr Cycle longest = 1'000'000;
+  const Cycle begin = options.max_cycles - std::min(options.max_cycles / 2, longest);
+  if (now < begin || watching) return;
+  watching = true;
+  for (Sm& sm : sms) sm.begin_watch();
+}
+
+// Throws if no warp can ever go on: the program's fault, not that of the limit.
+void Gpu::Impl::check_locked() const {
+  std::vector<Wait> waits;
+  for (const Sm& sm : sms)
+    if (!sm.locked(waits)) return;
+  if (waits.empty()) return;
+  constexpr std::size_t most = 16;
+  const ptx::Module& module = context.launch->module();
+  std::uint64_t warps = 0;
+  std::string list;
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const Wait& w = waits[i];
+    warps += w.warps;
+    if (i >= most) continue;
+    const std::string who = fmt::format("warp {} of block {}{}", w.first_warp, w.first_block, w.warps > 1 ? fmt::format(" and {} more", w.warps - 1) : "");
+    const std::string what = w.barrier ? std::string("a barrier") : fmt::format("the word at {:#x} ({})", w.address, ptx::name_of(w.inst->op));
+    list += fmt::format("; {} for {} at {}:{}", who, what, module.name, w.inst->line);
+    if (const auto file = module.files.find(w.inst->file); w.inst->source_line != 0 && file != module.files.end())
+      list += fmt::format(" ({}:{})", file->second, w.inst->source_line);
+  }
+  if (waits.size() > most) list += fmt::format("; {} other waits", waits.size() - most);
+  const auto poll = std::ranges::find(waits, false, &Wait::barrier);
+  if (poll == waits.end()) return;
+  throw exec::Fault(exec::Fault::Kind::deadlock, "livelock",
+                    module.diagnostic(poll->inst->line, poll->inst->column,
+                                      fmt::format("kernel '{}' has locked itself: all {} warps that are there ask for the same words again and again or wait "
+                                                  "at barriers, and none writes{}",
+                                                  context.launch->function().name, warps, list),
+                                      "blocks that wait for others need those to be resident; lanes of a warp that take a lock must be able to release it"));
+}
+
 void Gpu::Impl::check_limits(Cycle at) const {
   const auto where = [&] {
     for (const Sm& sm : sms)
@@ -327,6 +371,7 @@ void Gpu::Impl::check_limits(Cycle at) const {
     return "kernel " + context.launch->function().name;
   };
   if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", where());
+  if (options.max_cycles != 0 && at >= options.max_cycles) check_locked();
   if (options.max_cycles != 0 && at >= options.max_cycles)
     throw Error(ExitCode::failure, "limit-cycles",
                 fmt::format("kernel '{}' reached the limit of {} cycles: {}", context.launch->function().name, options.max_cycles, where()),
@@ -349,6 +394,7 @@ Cycle Gpu::Impl::simulate() {
     if (series.on()) take_snapshots(now);
     horizon = std::max(horizon, now);
     check_limits(now);
+    if (options.max_cycles != 0) watch(now);
     horizon = now + quantum;
     run_quantum(now + quantum);
     if (dispatcher.all_handed_out()) continue;
@@ -358,7 +404,8 @@ Cycle Gpu::Impl::simulate() {
   Cycle cycles = 0;
   for (const Sm& sm : sms) {
     if (!sm.idle()) sm.check_progress();
-    SIMTLAB_ASSERT(sm.idle(), "an SM with resident blocks has something to do");
+    // Not the program's doing: its own deadlocks have been thrown.
+    SIMTLAB_ASSERT(sm.idle(), ("an SM with resident blocks has something to do: " + sm.unfinished()).c_str());
     cycles = std::max(cycles, sm.finished_at());
   }
   check_end();

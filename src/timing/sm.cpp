@@ -47,6 +47,7 @@ void Sm::begin(const LaunchContext& context) {
   finished_at_ = 0;
   counters_ = {};
   if (observer_ != nullptr) observer_->begin(context.epoch);
+  watch_.reset();
 }
 
 void Sm::prepare() {
@@ -160,7 +161,9 @@ void Sm::start_block(std::uint64_t block, Cycle now) {
   resident_warps_ += context_.warps_per_block;
   ++counters_.blocks;
   counters_.warps += context_.warps_per_block;
+  free->number = block;
   if (observer_ != nullptr) observer_->block_begins(number, block, now);
+  if (watch_ != nullptr) watch_->block_changed();
   std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{first_warp} * slots_),
               std::size_t{context_.warps_per_block} * slots_, 0);
   for (std::uint32_t i = 0; i < context_.warps_per_block; ++i) {
@@ -257,6 +260,7 @@ void Sm::end_warp(std::uint32_t number, Cycle now) {
   BlockSlot& block = blocks_[warp.block_slot];
   if (--block.warps_left == 0) {
     if (observer_ != nullptr) observer_->block_ends(warp.block_slot, now);
+    if (watch_ != nullptr) watch_->block_changed();
     block.busy = false;
     --resident_blocks_;
     ++free_blocks_;

@@ -23,6 +23,7 @@
 #include "timing/program.h"
 #include "timing/scheduler.h"
 #include "timing/statistics.h"
+#include "timing/watch.h"
 
 namespace simtlab::timing {
 
@@ -78,6 +79,11 @@ class Sm {
   void add_slots(Cycle now, SlotCounts& out) const;
   // Resident warps summed over the cycles until `now`.
   std::uint64_t warp_cycles(Cycle now) const;
+  // From now on: does the program get anywhere? (watch.h)
+  void begin_watch();
+  bool watched() const { return watch_ != nullptr; }
+  // Every warp that is there waits for what can't come; adds who waits for what.
+  bool locked(std::vector<Wait>& waits) const;
   // Nothing is under way: no load, store, queued instruction or miss register in use. What holds, else what does not.
   std::string unfinished() const;
 
@@ -102,6 +108,7 @@ class Sm {
     std::unique_ptr<stream::ResidentBlock> block;
     std::uint32_t warps_left = 0;
     std::uint32_t at_barrier = 0;
+    std::uint64_t number = 0;      // of the block in the grid
     bool busy = false;
   };
   struct BlockLaunch { std::uint64_t block = 0; Cycle at = 0; };
@@ -219,6 +226,7 @@ class Sm {
   FixedCycles l1_sector_cost_ = 0;
   SmCounters counters_;
   std::unique_ptr<SmObserver> observer_;
+  std::unique_ptr<Watch> watch_;               // shortly before --max-cycles only
 };
 
 }  // namespace simtlab::timing

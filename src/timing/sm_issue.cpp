@@ -48,6 +48,7 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   count(info, step);
   if (observer_ != nullptr)
     observer_->issued(number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
+  if (watch_ != nullptr) watch_->executed(number, step);
   occupy(scheduler, info, now);
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
   const Cycle next = more ? now : now + 1;

@@ -193,8 +193,16 @@ class RunKernel(Case):
     def spin(self, *args):
         return ["run", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, *args]
 
-    def test_the_cycle_limit_stops_an_endless_kernel_with_a_partial_result(self):
+    def test_a_kernel_that_polls_what_nobody_writes_is_told_from_a_long_one(self):
         result = self.simtlab(*self.spin("--max-cycles", "20000", "--json=r.json"), timeout=120)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assertIn("[livelock]", result.stderr)
+        self.assertIn("spin.ptx:11", result.stderr)
+        self.assertIn("INCOMPLETE", result.stdout)
+
+    def test_the_cycle_limit_stops_an_endless_kernel_with_a_partial_result(self):
+        counting = self.file("count.ptx", SPIN.replace("setp.eq", "st.global.u32 [%rd2], %r1;\n  setp.eq"))
+        result = self.simtlab("run", counting, *SPIN_LAUNCH, "--max-cycles", "20000", "--json=r.json", timeout=120)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("[limit-cycles]", result.stderr)
         self.assertIn("INCOMPLETE", result.stdout)

@@ -1,0 +1,142 @@
+"""Observed runs (--lines, --series, --timeline, --what-if) and explain RESULT.json: evidence, remedies, repeated runs."""
+import json
+import unittest
+
+from harness import SAXPY_LAUNCH, Case, main, needs_clang
+
+# Threads of a warp load a column: one sector each.
+GATHER_CU = """
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void column(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[(i * 33) % n];  // the hot line
+}
+int main() {
+  const int n = 1 << 14;
+  float *in, *out;
+  cudaMalloc(&in, n * sizeof(float));
+  cudaMalloc(&out, n * sizeof(float));
+  cudaMemset(in, 0, n * sizeof(float));
+  for (int k = 0; k < 2; ++k) column<<<n / 128, 128>>>(in, out, n);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+
+class Observed(Case):
+    def observed(self, *more):
+        return self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100", *more)
+
+    def test_lines_add_up_to_the_kernel(self):
+        (kernel,) = self.observed("--lines")["kernels"]
+        profile, metrics = kernel["profile"], kernel["metrics"]
+        self.assertEqual(sum(profile["slots"].values()), metrics["scheduler.slots"]["value"])
+        self.assertEqual(sum(line["instructions"] for line in profile["lines"]), metrics["gpu.instructions.warp"]["value"])
+        load = next(line for line in profile["lines"] if line["ptx"].startswith("ld.global"))
+        self.assertEqual((load["requests"], load["sectors"]), (512, 2048))
+        self.assertEqual(load["loads"], 512)
+        stages = [v["value"] for k, v in metrics.items() if k.startswith("load.latency.")]
+        self.assertAlmostEqual(sum(stages), metrics["load.latency"]["value"], places=6)
+
+    def test_a_run_that_is_not_observed_says_nothing_of_it(self):
+        (kernel,) = self.observed()["kernels"]
+        self.assertNotIn("profile", kernel)
+        self.assertNotIn("series", kernel)
+        self.assertNotIn("load.latency", kernel["metrics"])
+
+    def test_report_prints_the_lines_again(self):
+        text = self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--lines", "--json=r.json", "-o", "r.txt") and (self.folder / "r.txt").read_text()
+        for word in ("Cycles per instruction", "Memory chart", "Roofline", "Where loads wait", "Hottest lines", "ld.global.f32"):
+            self.assertIn(word, text)
+        again = self.ok("report", "r.json").stdout
+        self.assertIn("Hottest lines", again)
+
+    def test_series_cover_the_kernel(self):
+        (kernel,) = self.observed("--series", "200")["kernels"]
+        series = kernel["series"]
+        self.assertEqual(series["columns"][0], "end")
+        self.assertEqual(series["rows"][-1][0], kernel["metrics"]["gpu.cycles"]["value"])
+        at = series["columns"].index("instructions.warp")
+        self.assertEqual(sum(row[at] for row in series["rows"]), kernel["metrics"]["gpu.instructions.warp"]["value"])
+
+    def test_the_timeline_is_a_chrome_trace(self):
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--timeline=t.json", "--timeline-window", "0:500", "--timeline-sm", "all")
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        kinds = {e.get("cat") for e in events}
+        self.assertTrue({"issue", "load", "block"} <= kinds)
+        for e in events:
+            self.assertIn(e["ph"], "XMbe")
+            if e.get("cat") == "issue":
+                self.assertLess(e["ts"], 500)
+
+    def test_options_that_make_no_sense(self):
+        for args, name in ((["--timeline-sm", "1"], "option-conflict"), (["--series", "x"], "option-value"), (["--series", "0"], "option-value"),
+                           (["--timeline=t", "--timeline-window", "9:3"], "option-value"), (["--lines", "--mode", "functional"], "option-conflict")):
+            self.fails(2, "run", self.saxpy(), *SAXPY_LAUNCH, *args, says=f"[{name}]")
+        self.fails(3, "run", self.saxpy(), *SAXPY_LAUNCH, "--what-if", "perfect-l2", says="[what-if]")
+
+    def test_a_lifted_limit_is_in_the_configuration(self):
+        r = self.observed("--what-if", "perfect-l1")
+        self.assertEqual([c["value"] for c in r["manifest"]["configuration"] if c["key"] == "what-if"], ["perfect-l1"])
+        m = r["kernels"][0]["metrics"]
+        self.assertEqual(m["l1.read.hits"]["value"], m["l1.read.accesses"]["value"])
+
+
+class Explain(Case):
+    def result(self, *more):
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100", "--json=r.json", *more)
+        return "r.json"
+
+    def test_evidence_and_remedies(self):
+        text = self.ok("explain", self.result()).stdout
+        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "loads take", "L1 hits", "The line that takes most", "lifting a limit"):
+            self.assertIn(word, text)
+
+    def test_each_remedy_is_a_run_of_the_model(self):
+        explained = json.loads(self.ok("explain", self.result(), "--json", "--try", "perfect-l1").stdout)
+        (remedy,) = explained["remedies"]
+        expected = self.run_json(self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100", "--what-if", "perfect-l1")
+        self.assertAlmostEqual(remedy["after_ns"], expected["kernels"][0]["metrics"]["gpu.time"]["value"], places=3)
+        self.assertLess(remedy["after_ns"], remedy["before_ns"])
+
+    def test_at_most_three_remedies(self):
+        explained = json.loads(self.ok("explain", self.result("--lines"), "--json").stdout)
+        self.assertTrue(1 <= len(explained["remedies"]) <= 3)
+
+    def test_an_input_that_changed(self):
+        file = self.result()
+        path = self.saxpy()
+        path.write_text(path.read_text() + "\n// changed\n")
+        self.fails(6, "explain", file, says="[input-changed]")
+        self.assertIn("saxpy takes", self.ok("explain", file, "--no-rerun").stdout)
+
+    def test_a_configuration_that_changed(self):
+        file = self.result()
+        (self.folder / "simtlab.toml").write_text("[sm]\ncount = 7\n")
+        result = self.fails(6, "explain", file, says="[rerun-differs]")
+        self.assertIn("sm.count", result.stderr)
+
+    def test_words_are_explained_as_ever(self):
+        self.assertIn("stall reason", self.ok("explain", "long_scoreboard").stdout)
+        self.fails(3, "explain", "nothing.json", says="[file-missing]")
+        self.fails(2, "explain", self.result(), "--kernel", "saxpi", "--no-rerun", says="[explain-kernel]")
+
+    def test_functional_results_have_nothing_to_explain(self):
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--mode", "functional", "--json=f.json")
+        self.fails(3, "explain", "f.json", says="[explain-result]")
+
+    @needs_clang
+    def test_source_lines_of_a_program(self):
+        (self.folder / "column.cu").write_text(GATHER_CU)
+        self.ok("run", "column.cu", "--gpu", "v100", "--lines", "--json=c.json")
+        text = self.ok("report", "c.json").stdout
+        self.assertIn("column.cu:6", text)
+        self.assertIn("the hot line", text)
+        text = self.ok("explain", "c.json", "--try", "perfect-coalescing").stdout
+        self.assertIn("in 2 launches", text)
+        self.assertIn("perfect-coalescing", text)
+
+
+if __name__ == "__main__":
+    main()
