@@ -31,7 +31,7 @@ bool is_output_flag(std::string_view a) {
 }
 bool is_output_value(std::string_view a) {
   static constexpr std::array options = {"-o", "--output", "--report", "--color", "--series", "--timeline", "--timeline-window", "--timeline-sm",
-                                         "--what-if"};
+                                         "--what-if", "--record"};
   return std::ranges::find(options, a) != options.end();
 }
 
@@ -66,10 +66,13 @@ int run_in(const fs::path& folder, const std::vector<std::string>& arguments, co
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+// Changes no simulated time.
+bool is_of_the_host(std::string_view key) { return key == "threads" || key == "max-time" || key == "max-memory"; }
+
 std::map<std::string, std::string> effective(const result::Manifest& m) {
   std::map<std::string, std::string> out;
   for (const result::ConfigValue& c : m.configuration)
-    if (c.key != "what-if") out[c.key] = c.value;
+    if (!is_of_the_host(c.key) && c.key != "what-if") out[c.key] = c.value;
   return out;
 }
 

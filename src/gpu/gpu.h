@@ -40,8 +40,8 @@ struct Options {
   double sample_error = 0;                      // timing::Options::sample_error
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
-  device::WhatIf what_if;
-  timing::Observe observe;                      // timing mode only
+  device::WhatIf what_if{};
+  timing::Observe observe{};                    // timing mode only
   std::function<void(std::string_view)> print;  // device printf
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
 };

@@ -12,6 +12,9 @@ DramSimple::DramSimple(const DramSimpleConfig& config) : config_(config), ports_
   read_cost_ = to_fixed(32.0 / config.bytes_per_cycle);
   write_cost_ = to_fixed(32.0 / config.bytes_per_cycle * config.write_cost);
   least_row_miss_ = to_fixed(config.access_bytes / config.bytes_per_cycle * (1 + config.row_miss_penalty));
+  // A whole line fits always: who is refused is asked again when something ends, and the last write ends when it begins.
+  const FixedCycles longest = std::max(4 * std::max(read_cost_, write_cost_), least_row_miss_);
+  config_.queue_cycles = std::max(config_.queue_cycles, (longest >> fixed_bits) + 1);
   rows_.assign(std::size_t{config.partitions} * row_sets * row_ways, 0);
   next_way_.assign(std::size_t{config.partitions} * row_sets, 0);
 }

@@ -37,8 +37,8 @@ struct Options {
   std::uint32_t registers_override = 0;   // --regs
   unsigned threads = 1;                   // of the host; results are the same for any number
   double sample_error = 0;                // leave blocks out once their pace is known so well (relative); 0: simulate all
-  device::WhatIf what_if;                 // limits that are lifted
-  Observe observe;
+  device::WhatIf what_if{};               // limits that are lifted
+  Observe observe{};
 };
 
 // Closed set of reasons for a scheduler slot (one scheduler, one cycle), named as Nsight Compute names warp states.
