@@ -88,7 +88,10 @@ std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base,
     r.after = time_of(with, pick(with.kernels, kernel.name), r.metric);
     out.push_back(std::move(r));
   }
-  std::ranges::stable_sort(out, [](const Remedy& a, const Remedy& b) { return a.before * b.after > b.before * a.after; });
+  std::ranges::sort(out, [](const Remedy& a, const Remedy& b) {
+    const double more = a.before * b.after, less = b.before * a.after;
+    return more != less ? more > less : a.name < b.name;
+  });
   return out;
 }
 

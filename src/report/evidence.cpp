@@ -34,7 +34,7 @@ std::vector<std::pair<double, std::string>> sorted(const Metrics& metrics, std::
   std::vector<std::pair<double, std::string>> out;
   for (const Metrics::Value& v : metrics.values())
     if (v.name.starts_with(prefix)) out.emplace_back(v.real, v.name.substr(prefix.size()));
-  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   return out;
 }
 
@@ -176,7 +176,7 @@ std::vector<Suspect> suspects(const KernelResult& kernel) {
   const double overhead = f("gpu.launch_overhead"), time = f("gpu.time");
   add("zero-launch-cost", time > 0 ? overhead / (overhead + time) / 4 : 0,
       fmt::format("launching costs {} beside {} of execution", format_time(overhead), format_time(time)));
-  std::ranges::stable_sort(out, [](const Suspect& a, const Suspect& b) { return a.weight > b.weight; });
+  std::ranges::sort(out, [](const Suspect& a, const Suspect& b) { return a.weight != b.weight ? a.weight > b.weight : a.what_if < b.what_if; });
   return out;
 }
 

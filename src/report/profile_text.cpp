@@ -50,7 +50,7 @@ class Writer {
     title("Cycles per instruction", fmt::format(" (scheduler slots per warp instruction): {:.2f}", slots / instructions));
     std::vector<std::size_t> order(p.slots.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p.slots[a] > p.slots[b]; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p.slots[a] != p.slots[b] ? p.slots[a] > p.slots[b] : a < b; });
     for (const std::size_t i : order) {
       const double share = static_cast<double>(p.slots[i]) / slots;
       if (p.slots[i] == 0 || (share < 0.005 && !options_.all)) continue;

@@ -60,7 +60,10 @@ std::vector<LineProfile> by_source(const Profile& profile) {
   }
   std::vector<LineProfile> out;
   for (auto& [key, line] : sums) out.push_back(std::move(line));
-  std::ranges::stable_sort(out, [](const LineProfile& a, const LineProfile& b) { return slots_of(a) > slots_of(b); });
+  std::ranges::sort(out, [](const LineProfile& a, const LineProfile& b) {
+    const std::uint64_t more = slots_of(a), less = slots_of(b);
+    return more != less ? more > less : std::tie(a.file, a.line, a.function, a.ptx_line) < std::tie(b.file, b.line, b.function, b.ptx_line);
+  });
   return out;
 }
 
