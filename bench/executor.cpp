@@ -1,11 +1,11 @@
 // Speed of the functional executor on one core with a consumer that counts: warp instructions a second.
 // The instruction set is the best of the host; SIMTLAB_ISA=baseline|avx2|avx512 chooses another.
+#include "exec/arguments.h"
 #include "exec/executor.h"
 
 #include <benchmark/benchmark.h>
 
 #include <bit>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -34,17 +34,6 @@ class Counter final : public exec::Consumer {
   std::uint64_t instructions = 0, threads = 0, accesses = 0;
 };
 
-template <class... T>
-std::vector<std::byte> pack(T... values) {
-  std::vector<std::byte> block;
-  const auto add = [&](auto value) {
-    block.resize((block.size() + sizeof value - 1) / sizeof value * sizeof value + sizeof value);
-    std::memcpy(block.data() + block.size() - sizeof value, &value, sizeof value);
-  };
-  (add(values), ...);
-  return block;
-}
-
 void measure(benchmark::State& state, const exec::LaunchParams& params, exec::GlobalMemory& memory) {
   const exec::Launch launch(params, memory);
   Counter counter;
@@ -64,7 +53,7 @@ void matmul(benchmark::State& state) {
   const std::uint32_t n = 256, half = static_cast<std::uint32_t>(state.range(0));
   const auto buffer = [&] { return memory.allocate(n * n * 4, "matrix").value(); };
   const auto a = buffer(), b = buffer(), c = buffer();
-  const auto params = pack(a, b, c, n, half);
+  const auto params = exec::pack_arguments(a, b, c, n, half);
   exec::LaunchParams launch;
   launch.module = &module;
   launch.grid = {n / 32, n / 8, 1};
@@ -79,7 +68,7 @@ void saxpy(benchmark::State& state) {
   const exec::LoadedModule module(load("saxpy"), memory);
   const std::uint32_t n = 1u << 20, half = static_cast<std::uint32_t>(state.range(0));
   const auto x = memory.allocate(n * 4, "x").value(), y = memory.allocate(n * 4, "y").value();
-  const auto params = pack(x, y, 2.0f, n, half);
+  const auto params = exec::pack_arguments(x, y, 2.0f, n, half);
   exec::LaunchParams launch;
   launch.module = &module;
   launch.grid = {256, 1, 1};

@@ -50,7 +50,7 @@ std::uint64_t host_to_read(const MemoryView& memory, std::uint64_t address) {
   return own != nullptr ? host_of(own, address) : address + memory.global_delta;
 }
 
-OwnLines own_lines_to_read(WarpCtx& ctx, unsigned, bool ordered, std::uint64_t& delta) {
+OwnLines own_lines_to_read(WarpCtx& ctx, bool ordered, std::uint64_t& delta) {
   MemoryView& memory = *ctx.memory;
   if (memory.buffer->empty()) return OwnLines::none;
   if (ctx.space == ptx::Space::generic) {

@@ -70,4 +70,7 @@ enum class OpClass : std::uint8_t {
 };
 std::string_view name_of(OpClass c);  // "fp32_div"
 
+// Whether instructions of the class go to the load-store unit: the last classes of the list do.
+constexpr bool accesses_memory(OpClass c) { return c >= OpClass::load && c < OpClass::count_; }
+
 }  // namespace simtlab::ptx

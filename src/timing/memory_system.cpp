@@ -12,7 +12,7 @@
 namespace simtlab::timing {
 namespace {
 
-unsigned count(std::uint8_t sectors) { return stream::count_sectors(sectors); }
+constexpr auto count = stream::count_sectors;
 
 // DRAM tags name the slice and its line.
 constexpr unsigned slice_shift = 48;

@@ -28,17 +28,8 @@ Kind kind_of(const ptx::Inst& inst) {
       return Kind::barrier;
     case fence:
       return Kind::fence;
-    case load:
-    case store:
-    case shared:
-    case constant:
-    case atomic:
-    case shared_atomic:
-    case texture:
-    case async_copy:
-      return Kind::memory;
     default:
-      return Kind::compute;
+      return ptx::accesses_memory(inst.op_class) ? Kind::memory : Kind::compute;
   }
 }
 

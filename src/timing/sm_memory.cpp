@@ -15,7 +15,7 @@ constexpr unsigned reason_bits = 8;
 std::uint64_t entry(Cycle ready, Stall reason) { return ready << reason_bits | static_cast<std::uint64_t>(reason); }
 std::uint64_t open_entry(Stall reason) { return entry(~std::uint64_t{0} >> reason_bits, reason); }
 
-unsigned popcount(std::uint8_t sectors) { return stream::count_sectors(sectors); }
+constexpr auto popcount = stream::count_sectors;
 
 // Answers to write-backs of L1 belong to no warp.
 constexpr std::uint32_t no_warp = ~std::uint32_t{0};

@@ -1,12 +1,13 @@
 #include "validate/probe.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/team.h"
+#include "exec/arguments.h"
 #include "exec/executor.h"
 #include "timing/timing.h"
 
@@ -21,17 +22,6 @@ constexpr std::uint64_t round_bytes = 4 * 16 * block_threads;   // what a block 
 constexpr std::uint64_t chunk = 64 << 10;           // what a block reads past L1
 constexpr std::uint64_t streamed = 12 << 20;        // a difference of so much is a steady state even of the largest GPU
 
-template <class... T>
-std::vector<std::byte> pack(T... values) {
-  std::vector<std::byte> block;
-  const auto add = [&](auto value) {
-    block.resize((block.size() + sizeof value - 1) / sizeof value * sizeof value + sizeof value);
-    std::memcpy(block.data() + block.size() - sizeof value, &value, sizeof value);
-  };
-  (add(values), ...);
-  return block;
-}
-
 // The text with its loads going past L1.
 std::string past_l1(std::string text) {
   for (std::size_t at = 0; (at = text.find("ld.global.ca", at)) != std::string::npos;) text.replace(at, 12, "ld.global.cg");
@@ -43,7 +33,7 @@ std::string past_l1(std::string text) {
 struct Probe::Impl {
   Impl(const device::Device& d, const std::string& ptx, const volatile bool* interrupt)
       : device(d),
-        options{.interrupt = interrupt},
+        options{.interrupt = interrupt, .threads = usable_threads(0)},
         memory(std::uint64_t{8} << 30, 0),
         through(ptx::load_module("validate.ptx", ptx), memory),
         past(ptx::load_module("validate.ptx", past_l1(ptx)), memory),
@@ -75,7 +65,7 @@ struct Probe::Impl {
     p.sm_count = device.sm.count;
     p.max_warps_per_sm = device.sm.max_warps;
     p.clock_hz = device.sm_clock_hz;
-    const std::vector<std::byte> packed = pack(arguments...);
+    const std::vector<std::byte> packed = exec::pack_arguments(arguments...);
     p.params = packed;
     const exec::Launch launch(p, memory);
     return gpu.run(launch).metrics.get("gpu.cycles").value_or(0);

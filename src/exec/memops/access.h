@@ -247,7 +247,7 @@ SIMTLAB_INLINE void use_own_lines(WarpCtx& w, Access& access, unsigned bytes) {
   if (w.space != ptx::Space::global && w.space != ptx::Space::generic) return;
   u64 delta = 0;
   const bool ordered = access.pattern != Pattern::scatter;
-  switch (writes ? own_lines_to_write(w, bytes, ordered, delta) : own_lines_to_read(w, bytes, ordered, delta)) {
+  switch (writes ? own_lines_to_write(w, bytes, ordered, delta) : own_lines_to_read(w, ordered, delta)) {
     case OwnLines::none:
       return;
     case OwnLines::one: {

@@ -47,7 +47,7 @@ bool find_bounds(const MemoryView& memory, std::uint64_t address, unsigned bytes
 // it in one line of the buffer, host address = device address + delta; many: MemoryView::hosts has the lanes' addresses.
 // ordered: the active lanes' addresses do not decrease.
 enum class OwnLines : std::uint8_t { none, one, many };
-OwnLines own_lines_to_read(WarpCtx& ctx, unsigned bytes, bool ordered, std::uint64_t& delta);
+OwnLines own_lines_to_read(WarpCtx& ctx, bool ordered, std::uint64_t& delta);
 OwnLines own_lines_to_write(WarpCtx& ctx, unsigned bytes, bool ordered, std::uint64_t& delta);
 // Keeps the lanes of an atomic that are in global memory for later; returns the others. operand_bytes: of a lane in a row.
 std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes);

@@ -219,22 +219,9 @@ Code read_code(Bytes bytes) {
   return code;
 }
 
+// Commits and waits of asynchronous copies touch nothing.
 bool has_addresses(const ptx::Inst& inst) {
-  using enum ptx::OpClass;
-  switch (inst.op_class) {
-    case load:
-    case store:
-    case shared:
-    case constant:
-    case atomic:
-    case shared_atomic:
-    case texture:
-      return true;
-    case async_copy:
-      return inst.op == ptx::Op::cp_async;
-    default:
-      return false;
-  }
+  return ptx::accesses_memory(inst.op_class) && (inst.op_class != ptx::OpClass::async_copy || inst.op == ptx::Op::cp_async);
 }
 
 bool has_own_mask(const ptx::Inst& inst) {

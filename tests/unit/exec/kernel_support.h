@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "exec/arguments.h"
 #include "exec/executor.h"
 
 namespace simtlab::exec {
@@ -38,19 +38,6 @@ class Machine {
     return values;
   }
 
-  // Parameters of any types, each aligned to its size, at most to 8 bytes.
-  template <class... T>
-  static std::vector<std::byte> pack(T... values) {
-    std::vector<std::byte> block;
-    [[maybe_unused]] const auto add = [&](auto value) {
-      const std::size_t align = std::min<std::size_t>(sizeof value, 8);
-      block.resize((block.size() + align - 1) / align * align + sizeof value);
-      std::memcpy(block.data() + block.size() - sizeof value, &value, sizeof value);
-    };
-    (add(values), ...);
-    return block;
-  }
-
   template <class... T>
   std::unique_ptr<Launch> prepare(Dim3 grid, Dim3 block, T... values) {
     LaunchParams p = params;
@@ -61,7 +48,7 @@ class Machine {
         functions.begin());
     p.grid = grid;
     p.block = block;
-    const std::vector<std::byte> packed = pack(values...);
+    const std::vector<std::byte> packed = pack_arguments(values...);
     p.params = packed;
     if (!p.print) p.print = [this](std::string_view text) { printed += text; };
     return std::make_unique<Launch>(p, memory);

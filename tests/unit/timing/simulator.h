@@ -1,13 +1,13 @@
 // Runs kernels given as PTX text on a simulated GPU under the clock.
 #pragma once
 
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "device/catalogue.h"
+#include "exec/arguments.h"
 #include "exec/executor.h"
 #include "timing/timing.h"
 
@@ -31,17 +31,6 @@ class Simulator {
   }
 
   template <class... T>
-  static std::vector<std::byte> pack(T... values) {
-    std::vector<std::byte> block;
-    [[maybe_unused]] const auto add = [&](auto value) {
-      block.resize((block.size() + sizeof value - 1) / sizeof value * sizeof value + sizeof value);
-      std::memcpy(block.data() + block.size() - sizeof value, &value, sizeof value);
-    };
-    (add(values), ...);
-    return block;
-  }
-
-  template <class... T>
   std::unique_ptr<exec::Launch> prepare(const std::string& kernel, exec::Dim3 grid, exec::Dim3 block, T... values) {
     exec::LaunchParams p;
     p.module = module.get();
@@ -51,7 +40,7 @@ class Simulator {
     p.sm_count = device.sm.count;
     p.max_warps_per_sm = device.sm.max_warps;
     p.clock_hz = device.sm_clock_hz;
-    const std::vector<std::byte> packed = pack(values...);
+    const std::vector<std::byte> packed = exec::pack_arguments(values...);
     p.params = packed;
     return std::make_unique<exec::Launch>(p, memory);
   }
