@@ -45,8 +45,8 @@ enum class OpClass : std::uint8_t {
   bit,        // popc, clz, bfind, brev, bfe, bfi, prmt
   fp16,
   fp32,
-  fp32_div,   // IEEE division and reciprocal in f32
-  fp32_sqrt,
+  fp32_div,   // IEEE division in f32
+  fp32_sqrt,  // IEEE square root and reciprocal: of one length on every generation that was measured, shorter than a division
   fp64,
   fp64_div,
   fp64_sqrt,

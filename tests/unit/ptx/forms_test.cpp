@@ -145,6 +145,9 @@ TEST(Forms, ClassesFollowTypesAndModifiers) {
   EXPECT_EQ(class_name("div.rn.f32"), "fp32_div");
   EXPECT_EQ(class_name("div.approx.f32"), "sfu");
   EXPECT_EQ(class_name("sqrt.rn.f64"), "fp64_sqrt");
+  EXPECT_EQ(class_name("rcp.rn.f32"), "fp32_sqrt");
+  EXPECT_EQ(class_name("rcp.rn.f64"), "fp64_sqrt");
+  EXPECT_EQ(class_name("rcp.approx.f32"), "sfu");
   EXPECT_EQ(class_name("sqrt.approx.ftz.f32"), "sfu");
   EXPECT_EQ(class_name("cvt.rn.f32.s32"), "convert");
   EXPECT_EQ(class_name("cvt.u64.u32"), "convert64");
