@@ -30,6 +30,8 @@ struct ValidateOptions {
   OutputOptions output;
 };
 
+constexpr const char *kernel_table = "kernels.csv", *peer_table = "gpgpusim.csv";
+
 fs::path measured(const char* name) { return device::data_directory() / "measured" / name; }
 
 // sets: "key=value" or empty.
@@ -131,8 +133,11 @@ std::vector<std::string> devices_with_figures() {
 }
 
 std::vector<std::string> chosen_devices(const ValidateOptions& o) {
-  const std::vector<std::string> all = devices_with_figures();
+  std::vector<std::string> all = devices_with_figures();
   if (o.gpus.empty()) return all;
+  if (!o.results.empty())
+    for (const char* file : {kernel_table, peer_table})
+      for (std::string& name : validate::devices_of(validate::Table::read(measured(file)), "device")) all.push_back(std::move(name));
   std::vector<std::string> out;
   for (const std::string& gpu : o.gpus) {
     const std::string name = device::load_device(gpu).device.name;   // an alias; unknown names are an error
@@ -146,17 +151,17 @@ std::vector<std::string> chosen_devices(const ValidateOptions& o) {
   return out;
 }
 
-// DIR/DEVICE/APP.json, as tools/rodinia/measure.py writes them.
-std::vector<validate::KernelRow> kernels(const ValidateOptions& o) {
+// DIR/DEVICE/APP.json, as tools/rodinia/measure.py and bench/cross_check.py write them.
+std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* file_name, const std::vector<std::string>& devices) {
   std::vector<validate::KernelRow> rows;
   if (o.results.empty()) return rows;
-  const validate::Table table = validate::Table::read(measured("kernels.csv"));
+  const validate::Table table = validate::Table::read(measured(file_name));
   std::vector<std::pair<std::string, std::string>> done;
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::pair key(table.text(i, "device"), table.text(i, "app"));
     if (std::ranges::find(done, key) != done.end()) continue;
     done.push_back(key);
-    if (!o.gpus.empty() && std::ranges::find(o.gpus, key.first) == o.gpus.end()) continue;
+    if (!o.gpus.empty() && std::ranges::find(devices, key.first) == devices.end()) continue;
     const fs::path file = fs::path(o.results) / key.first / (key.second + ".json");
     std::error_code ignored;
     if (!fs::exists(file, ignored)) {
@@ -182,7 +187,8 @@ int validate_timing(ValidateOptions o) {
     const Progress progress("validating", o.output.quiet);
     for (const std::string& device : devices) Curves(device, o.quick, ptx, signals.flag(), report.curves).run();
   }
-  report.kernels = kernels(o);
+  report.kernels = kernels(o, kernel_table, devices);
+  report.peers = kernels(o, peer_table, devices);
   result::Result result = result_of(report);
   result.manifest.mode = "validate";
   result.manifest.inputs = hash_inputs({probes});
@@ -212,7 +218,7 @@ void add_validate(CLI::App& app, Action& chosen) {
       ->allow_extra_args(false);
   timing->add_flag("--quick", o->quick, "Fewer sizes");
   timing->add_flag("--check", o->check, "End with exit code 6 if a target is missed");
-  timing->add_option("--results", o->results, "Also compare the kernels of programs: folder that tools/rodinia/measure.py wrote")
+  timing->add_option("--results", o->results, "Also compare the kernels of programs: folder that tools/rodinia/measure.py or bench/cross_check.py wrote")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("DIR");
   add_output_options(*timing, o->output);

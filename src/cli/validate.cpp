@@ -62,6 +62,17 @@ void kernels(std::string& out, const ValidationReport& report) {
   }
 }
 
+void peers(std::string& out, const ValidationReport& report) {
+  out += "\nBeside GPGPU-Sim (a cross-check of two models, not of a model with hardware):\n";
+  out += "\n| device | program | kernel | quantity | GPGPU-Sim | simtlab | difference |\n|---|---|---|---|---|---|---|\n";
+  for (const validate::KernelRow& k : report.peers)
+    out += fmt::format("| {} | {} | {} | {} | {:.6g} | {:.6g} | {} |\n", k.device, k.app, k.kernel, k.quantity, k.measured, k.simulated,
+                       signed_percent(k.error()));
+  out += "\n| device | quantity | kernels | mean absolute difference |\n|---|---|---|---|\n";
+  for (const validate::KernelSummary& s : validate::summarise(report.peers))
+    out += fmt::format("| {} | {} | {} | {} |\n", s.device, s.quantity, s.kernels, percent(s.mean));
+}
+
 result::KernelResult& entry(result::Result& result, std::string name) {
   result::KernelResult& k = result.kernels.emplace_back();
   k.name = k.demangled = std::move(name);
@@ -103,6 +114,7 @@ std::string text_of(const ValidationReport& report, bool all) {
   plateaus(out, report);
   knees(out, report);
   if (!report.kernels.empty()) kernels(out, report);
+  if (!report.peers.empty()) peers(out, report);
   if (all) points(out, report);
   const std::vector<std::string> misses = missed_targets(report);
   out += misses.empty() ? "\nAll targets are met.\n" : fmt::format("\nTargets missed: {}\n", misses.size());
@@ -118,6 +130,12 @@ result::Result result_of(const ValidationReport& report) {
     m.set("validate.kernel.measured", k.measured);
     m.set("validate.kernel.simulated", k.simulated);
     m.set("validate.error", k.error());
+  }
+  for (const validate::KernelRow& k : report.peers) {
+    result::Metrics& m = entry(result, fmt::format("{}: GPGPU-Sim: {}: {}: {}", k.device, k.app, k.kernel, k.quantity)).metrics;
+    m.set("validate.peer.value", k.measured);
+    m.set("validate.kernel.simulated", k.simulated);
+    m.set("validate.peer.difference", k.error());
   }
   std::vector<double> medians;
   double worst = 0;

@@ -13,6 +13,7 @@ namespace simtlab::cli {
 struct ValidationReport {
   std::vector<validate::Comparison> curves;
   std::vector<validate::KernelRow> kernels;
+  std::vector<validate::KernelRow> peers;   // `measured` is another simulator's figure: no truth, so no target
 };
 
 // Markdown, as docs/validation.md carries it. all: every point.

@@ -85,10 +85,10 @@ std::vector<Curve> curves_of(const Table& table, std::string_view device, std::s
   return out;
 }
 
-std::vector<std::string> devices_of(const Table& table) {
+std::vector<std::string> devices_of(const Table& table, std::string_view column) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < table.size(); ++i)
-    for (std::string& name : split(table.text(i, "devices"), ';'))
+    for (std::string& name : split(table.text(i, column), ';'))
       if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
   return out;
 }

@@ -46,7 +46,7 @@ struct Curve {
 // The curves of `table` that a device file stands for (the column `devices` lists them, separated by ';').
 std::vector<Curve> curves_of(const Table& table, std::string_view device, std::string_view value);
 
-// Devices that the table names.
-std::vector<std::string> devices_of(const Table& table);
+// Devices that the table names in a column, lists separated by ';'.
+std::vector<std::string> devices_of(const Table& table, std::string_view column = "devices");
 
 }  // namespace simtlab::validate

@@ -2,7 +2,7 @@
 import json
 import shutil
 
-from harness import SOURCE, Case, main
+from harness import SAXPY, SAXPY_LAUNCH, SOURCE, Case, main
 
 
 class Validate(Case):
@@ -49,6 +49,19 @@ class Validate(Case):
         done = self.simtlab("validate", "timing", "--gpu", "titanx-maxwell", "--results", "nowhere")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the kernels of srad are left out", done.stderr)
+
+    def test_another_simulators_figures_are_printed_beside_ours_and_have_no_target(self):
+        (self.folder / "saxpy.ptx").write_text(SAXPY)
+        (self.folder / "results/gtx480").mkdir(parents=True)
+        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "gtx480", "--json=results/gtx480/saxpy.json")
+        env = self.data("gpgpusim.csv", "_Z5saxpyifPKfPf,time_us,", "saxpy,time_us,1")   # far off
+        arguments = ("validate", "timing", "--gpu", "gtx480", "--results", "results", "--check")
+        out = self.ok(*arguments, env=env).stdout
+        self.assertRegex(out, r"\| gtx480 \| saxpy \| saxpy \| time_us \| 1\d+\.\d+ \| \d\.\d+ \| -\d+\.\d % \|")
+        self.assertIn("All targets are met.", out)
+        kernels = json.loads(self.ok(*arguments, "--json", env=env).stdout)["kernels"]
+        self.assertEqual([k["name"] for k in kernels], ["gtx480: GPGPU-Sim: saxpy: saxpy: time_us"])
+        self.assertLess(kernels[0]["metrics"]["validate.peer.difference"]["value"], -0.5)
 
 
 if __name__ == "__main__":

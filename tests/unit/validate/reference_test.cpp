@@ -13,6 +13,7 @@ TEST(Table, ReadsRowsAfterCommentsAndNames) {
   EXPECT_EQ(t.text(0, "board"), "x");
   EXPECT_DOUBLE_EQ(t.number(1, "cycles"), 20.5);
   EXPECT_EQ(devices_of(t), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(devices_of(t, "board"), std::vector<std::string>{"x"});
 }
 
 TEST(Table, SaysWhatIsWrongWhere) {
