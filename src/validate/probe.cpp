@@ -19,7 +19,7 @@ constexpr std::uint32_t loads_a_round = 8;          // of the kernel `chase`
 constexpr std::uint64_t measured_loads = 2048;
 constexpr std::uint32_t block_threads = 1024;
 constexpr std::uint64_t round_bytes = 4 * 16 * block_threads;   // what a block reads in one round of the kernel `read`
-constexpr std::uint64_t chunk = 64 << 10;           // what a block reads past L1
+constexpr std::uint64_t chunk = 128 << 10;          // what a block reads past L1
 constexpr std::uint64_t streamed = 12 << 20;        // a difference of so much is a steady state even of the largest GPU
 
 // The text with its loads going past L1.
@@ -70,6 +70,9 @@ struct Probe::Impl {
     const exec::Launch launch(p, memory);
     return gpu.run(launch).metrics.get("gpu.cycles").value_or(0);
   }
+
+  // Blocks that the GPU holds at once.
+  std::uint32_t wave() const { return device.sm.count * std::max(device.sm.max_threads / block_threads, 1u); }
 
   double per_second(double bytes, double cycles) const { return cycles > 0 ? bytes / cycles * device.sm_clock_hz : 0; }
 
@@ -141,14 +144,12 @@ double Probe::turns(std::uint32_t chunks, std::uint32_t warm) {
     return cycles;
   };
   if (warm > 0) cycles_of(warm);
-  // Where L2 has parts, the other half of the SMs reads what this half has read.
-  if (warm > 0 && m.device.l2_partitions > 1) {
-    shift = (shift + chunks - warm % chunks + m.device.sm.count / 2) % chunks;
-    cycles_of(warm);
-  }
-  const auto blocks = static_cast<std::uint32_t>(streamed / chunk);
-  const double once = cycles_of(blocks);
-  return m.per_second(static_cast<double>(blocks) * chunk, cycles_of(2 * blocks) - once);
+  // Whole waves of blocks: a part of one would leave SMs without work in one run and not in the other. Some go before: each part of L2 has to
+  // see all chunks, and the SMs meet them in an order that changes from wave to wave.
+  const std::uint32_t wave = m.wave();
+  for (unsigned i = 0; warm == chunks && i < 1 + m.device.l2_partitions; ++i) cycles_of(wave);
+  const double once = cycles_of(wave);
+  return m.per_second(static_cast<double>(wave) * chunk, cycles_of(2 * wave) - once);
 }
 
 double Probe::shared_bandwidth(std::uint64_t bytes) {
@@ -158,7 +159,7 @@ double Probe::shared_bandwidth(std::uint64_t bytes) {
   return turns(chunks, std::min(chunks, most));
 }
 
-double Probe::memory_read() { return turns(3 * static_cast<std::uint32_t>(streamed / chunk), 0); }
+double Probe::memory_read() { return turns(3 * impl_->wave(), 0); }   // nothing is read twice
 
 double Probe::memory_scale() {
   Impl& m = *impl_;

@@ -40,14 +40,24 @@ TEST(Probe, ReadsReachTheBandwidthsOfTheDevice) {
   EXPECT_LE(probe.memory_scale(), 1.02 * d.dram.bandwidth_measured);
 }
 
+// Its blocks are as many as the GPU holds, or what the SMs wait for at the end of a wave counts as bandwidth.
+TEST(Probe, ReadsOfALargeGpuWithL2InPartsReachItsBandwidth) {
+  const device::Device d = device::load_device("a100").device;
+  const double reads = Probe(d, ptx()).shared_bandwidth(4 << 20), l2 = d.l2.bytes_per_cycle * d.sm_clock_hz;
+  EXPECT_GT(reads, 0.9 * l2);
+  EXPECT_LE(reads, 1.02 * l2);
+}
+
 TEST(Probe, EveryTableOfMeasurementsIsReadAndNamesDevices) {
   for (const char* file : {"latency.csv", "cache-bandwidth.csv", "l2-bandwidth.csv", "levels.csv"}) {
     const Table table = Table::read(device::data_directory() / "measured" / file);
     EXPECT_FALSE(devices_of(table).empty()) << file;
     for (std::size_t i = 0; i < table.size(); ++i) EXPECT_GT(table.number(i, "kib"), 0);
   }
-  const Table kernels = Table::read(device::data_directory() / "measured" / "kernels.csv");
-  for (std::size_t i = 0; i < kernels.size(); ++i) EXPECT_GT(kernels.number(i, "value"), 0);
+  for (const char* file : {"kernels.csv", "gpgpusim.csv"}) {
+    const Table kernels = Table::read(device::data_directory() / "measured" / file);
+    for (std::size_t i = 0; i < kernels.size(); ++i) EXPECT_GT(kernels.number(i, "value"), 0);
+  }
 }
 
 }  // namespace
