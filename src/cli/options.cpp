@@ -105,6 +105,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME,...")
       ->group("Configuration");
+  command.add_option("--lowering", options.lowering, "Time PTX as the machine code that it becomes: on (default) or off")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("on|off")
+      ->group("Configuration");
   command.add_option("--regs", options.registers, "Registers a thread, instead of the estimate")
       ->type_name("N")
       ->group("Configuration");
@@ -187,6 +191,7 @@ device::Configuration resolve(const RunOptions& options) {
   add_memory(settings, options);
   add(settings, "mode", options.mode);
   add(settings, "what-if", options.what_if);
+  add(settings, "lowering", options.lowering);
   add(settings, "threads", options.threads);
   add(settings, "sample", options.sample);
   add(settings, "kernels", options.kernels);

@@ -25,7 +25,7 @@ struct DeviceOptions {
 struct RunOptions {
   DeviceOptions device;
   std::optional<std::string> dram, channels, controller;
-  std::optional<std::string> mode, what_if;
+  std::optional<std::string> mode, what_if, lowering;
   // As typed; device::gather() checks them.
   std::optional<std::string> threads, sample, kernels, seed, max_cycles, max_time, max_memory, registers;
 };

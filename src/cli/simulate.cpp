@@ -23,6 +23,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.threads = static_cast<unsigned>(o.threads);
   out.interrupt = signals.flag();
   out.what_if = device::parse_what_if(o.what_if);
+  out.lowering = o.lowering == "on";
   out.print = [](std::string_view text) { talk(text); };  // stdout is the report
   return out;
 }

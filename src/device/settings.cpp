@@ -42,7 +42,7 @@ struct ToolOption {
 constexpr std::uint64_t any = UINT64_MAX;
 
 std::span<const ToolOption> tool_options() {
-  static const std::array<ToolOption, 11> rows = {{
+  static const std::array<ToolOption, 12> rows = {{
       {"gpu", Unit::none, any, "h100", "", "The simulated GPU: a name of the catalogue or a device file",
        &ToolOptions::gpu},
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
@@ -64,6 +64,8 @@ std::span<const ToolOption> tool_options() {
        &ToolOptions::registers},
       {"what-if", Unit::none, any, "none", "", "Limits of the GPU that are lifted, separated by commas (docs/explain.md)",
        &ToolOptions::what_if},
+      {"lowering", Unit::none, any, "on", "on|off", "Time PTX as the machine instructions that it becomes, or each of its instructions as one (docs/timing.md)",
+       &ToolOptions::lowering},
   }};
   return rows;
 }

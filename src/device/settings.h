@@ -31,6 +31,7 @@ struct ToolOptions {
   double max_time_ns = 0;        // wall time; 0: no limit
   std::uint64_t registers = 0;   // per thread; 0: the compiler's or the estimate
   std::string what_if;           // device/what_if.h; "none"
+  std::string lowering;          // "on", "off": timing/lowering.h
 };
 
 // Where gather() looks. current_process() fills it for the tool; tests fill it by hand.

@@ -41,6 +41,7 @@ struct Options {
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
   device::WhatIf what_if{};
+  bool lowering = true;                         // timing::Options::lowering
   timing::Observe observe{};                    // timing mode only
   std::function<void(std::string_view)> print;  // device printf
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none

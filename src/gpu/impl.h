@@ -36,6 +36,7 @@ struct Gpu::Impl {
       t.sample_error = options.sample_error;
       t.threads = usable_threads(options.threads);
       t.what_if = options.what_if;
+      t.lowering = options.lowering;
       t.observe = options.observe;
       timing = std::make_unique<timing::Gpu>(device, t);
     }

@@ -99,6 +99,21 @@ struct CallSite {
                                            // of one prototype the same frame layout for formals (returns first, then params, in order).
 };
 
+// Why an instruction is none in machine code (ptx/fold.h).
+enum class Fold : std::uint8_t {
+  none,
+  operand,    // a constant, a parameter, a copy that keeps its source's register: what uses it reads that; a jump that a layout saves
+  address,    // register + constant: the sum is in the offset of the accesses that use it
+  product,    // taken in by a sum: fused multiply-add
+  wide,       // 32 x 32 -> 64 bit product, taken in by 64-bit sums
+  shift,      // left, by a constant: taken in by a sum
+  sum,        // taken in by another sum: three operands
+  logic,      // taken in by another logic operation: three operands
+  sign,       // negation or absolute value: a modifier of the operand
+  predicate,  // and, or of predicates: part of the comparison before it
+  count_,
+};
+
 inline constexpr std::uint32_t no_pc = 0xffffffffu;
 inline constexpr std::size_t max_dst = 8;
 inline constexpr std::size_t max_src = 10;
@@ -128,6 +143,9 @@ struct Inst {
   Operand guard;             // kind none = always
   std::uint8_t dst_count = 0, src_count = 0;
   bool frame_relative = false;       // address operand is relative to the current frame's local memory
+  Fold fold = Fold::none;            // into what it disappears, and what it takes in; execution does not look at them
+  Fold takes = Fold::none;
+  bool low_half = false;             // nobody looks at the upper half of the 64-bit result
   std::array<Operand, max_dst> dst{};
   std::array<Operand, max_src> src{};
   std::int64_t imm_offset = 0;       // added to src[0] of memory instructions

@@ -7,6 +7,7 @@
 
 #include "ptx/cfg.h"
 #include "ptx/decode.h"
+#include "ptx/fold.h"
 #include "ptx/layout.h"
 #include "ptx/liveness.h"
 #include "ptx/module.h"
@@ -152,6 +153,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   for (VirtualFunction& f : functions) {
     const Cfg cfg = build_cfg(f.fn);
     set_reconvergence(f.fn, cfg);
+    fold(f.fn, cfg, f.registers);
     allocations.push_back(allocate(f.fn, cfg, f.registers));
     apply(f.fn, allocations.back());
     std::vector<Type>().swap(f.registers);

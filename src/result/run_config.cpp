@@ -52,6 +52,7 @@ std::string to_json(const RunConfig& config) {
                     {"seed", config.seed},
                     {"record", config.record},
                     {"what_if", config.what_if},
+                    {"lowering", std::uint64_t{config.lowering}},
                     {"lines", std::uint64_t{config.lines}},
                     {"series", config.series},
                     {"timeline", config.timeline},
@@ -79,6 +80,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.seed = member<std::uint64_t>(in, "seed", file);
   config.record = member<std::string>(in, "record", file);
   config.what_if = member<std::string>(in, "what_if", file);
+  config.lowering = member<std::uint64_t>(in, "lowering", file) != 0;
   config.lines = member<std::uint64_t>(in, "lines", file) != 0;
   config.series = member<std::uint64_t>(in, "series", file);
   config.timeline = member<std::string>(in, "timeline", file);

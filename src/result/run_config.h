@@ -43,6 +43,7 @@ struct RunConfig {
   std::uint64_t seed = 0;
   std::string record;                  // absolute path of the trace to write; empty: none
   std::string what_if = "none";        // limits that are lifted
+  bool lowering = true;                // timing/lowering.h
   bool lines = false;                  // what is to be observed (timing/timing.h)
   std::uint64_t series = 0;
   std::string timeline;                // absolute path; empty: none

@@ -25,6 +25,7 @@ result::RunConfig run_config(const device::Configuration& c) {
   config.threads = static_cast<std::uint32_t>(o.threads);
   config.seed = o.seed;
   config.what_if = o.what_if;
+  config.lowering = o.lowering == "on";
   return config;
 }
 

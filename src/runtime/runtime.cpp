@@ -131,6 +131,7 @@ gpu::Gpu& Runtime::gpu() {
     options.interrupt = interrupt_flag();
     options.record = claim_recording(config_.record);
     options.what_if = device::parse_what_if(config_.what_if);
+    options.lowering = config_.lowering;
     options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm}};
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };

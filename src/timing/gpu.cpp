@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/team.h"
 #include "stream/executed.h"
+#include "stream/trace/code.h"
 #include "timing/dispatcher.h"
 #include "timing/main_memory.h"
 #include "timing/line_profile.h"
@@ -99,6 +100,7 @@ struct Gpu::Impl {
       : device(std::move(machine.device)),
         options(o),
         pipes(device),
+        lowering(device, options.lowering),
         latencies(machine.latencies),
         sm_config{device, pipes, latencies, scheduler_policy(device.sm.scheduler), options.what_if},
         network(device, latencies.network),
@@ -134,6 +136,7 @@ struct Gpu::Impl {
   const device::Device device;
   const Options options;
   const PipeTable pipes;
+  const Lowering lowering, as_it_is{device, false};
   const Latencies latencies;
   const SmConfig sm_config;
   Interconnect network;
@@ -212,7 +215,9 @@ void Gpu::Impl::begin(const stream::WarpSource& launch) {
                             function.name, device.name, launch.threads_per_block(), registers, launch.shared_bytes()),
                 fmt::format("its limit is the {}: use a smaller block, fewer registers (--regs) or less shared memory",
                             device::name_of(occupancy.limit)));
-  programs.begin(function, pipes);
+  const stream::trace::Code* code = launch.code_of(function);
+  const bool machine_code = code != nullptr && !code->mnemonics.empty();
+  programs.begin(function, pipes, machine_code ? as_it_is : lowering);
   context.launch = &launch;
   context.programs = &programs;
   context.warps_per_block = launch.warps_per_block();

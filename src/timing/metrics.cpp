@@ -30,6 +30,7 @@ void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
   m.set("gpu.time", d.seconds * 1e9);
   m.set("gpu.launch_overhead", s.device.host.launch_overhead_ns);
   m.set("gpu.instructions.warp", sm.warp_instructions);
+  m.set("gpu.instructions.machine", sm.machine_instructions);
   m.set("gpu.instructions.thread", sm.thread_instructions);
   m.set("gpu.instructions.lanes", ratio(sm.thread_instructions, sm.warp_instructions));
   m.set("gpu.ipc", ratio(static_cast<double>(sm.thread_instructions), d.cycles));
@@ -178,6 +179,7 @@ void add_space(SpaceCounters& to, const SpaceCounters& from) {
 
 void SmCounters::add(const SmCounters& o) {
   warp_instructions += o.warp_instructions;
+  machine_instructions += o.machine_instructions;
   thread_instructions += o.thread_instructions;
   add_all(by_class, o.by_class);
   add_all(flops_by_class, o.flops_by_class);

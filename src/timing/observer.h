@@ -43,6 +43,8 @@ class SmObserver {
     current_->threads += lanes;
     timeline_.issued(warp, *program[pc].inst, lanes, now);
   }
+  // A machine instruction before its last one.
+  void issued_part(const Program& program, std::uint32_t pc) { current_ = &table_.at(program.function(), pc); }
   void requested(unsigned sectors) {
     ++current_->requests;
     current_->sectors += sectors;

@@ -53,13 +53,39 @@ std::uint8_t flops_of(const ptx::Inst& inst) {
   }
 }
 
+// The pipeline and the pace of the machine instructions of one, and the latency of the last of them.
+void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
+  constexpr FixedCycles whole = FixedCycles{1} << memory::fixed_bits;
+  const PipeTable::Entry& last = pipes[lowered.op_class];
+  const PipeTable::Entry& part = pipes[lowered.part];
+  info.count = lowered.count;
+  info.pipe = last.pipe;
+  info.latency = last.latency;
+  info.interval = last.interval;
+  info.sm_cost = last.sm_cost;
+  info.part_pipe = part.pipe;
+  info.part_interval = part.interval;
+  if (lowered.count <= 1 && lowered.rated <= 1) return;
+  std::uint32_t spread = 0;   // from the first to the last, where their latency counts
+  if (lowered.rated > 0) {
+    info.gap = static_cast<std::uint16_t>(std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated, 1, 0xffff));
+    info.pipe = part.pipe;
+    info.interval = info.part_interval = last.interval / lowered.rated;
+    spread = info.gap * (lowered.rated - 1u);
+  } else if (lowered.whole_latency) {
+    info.gap = static_cast<std::uint16_t>(std::clamp<FixedCycles>((part.interval + whole - 1) >> memory::fixed_bits, 1, 0xffff));
+    spread = info.gap * (lowered.count - 1u);
+  }
+  info.latency = std::max<std::uint32_t>(256, info.latency - std::min(info.latency, spread << 8));
+}
+
 }  // namespace
 
-Program::Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes)
+Program::Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes, const Lowering& lowering)
     : function_(&function), first_predicate_(first_predicate), carry_slot_(carry_slot) {
   code_.reserve(function.code.size());
   slots_.reserve(function.code.size() * 4);
-  for (const ptx::Inst& inst : function.code) add_instruction(inst, pipes);
+  for (const ptx::Inst& inst : function.code) add_instruction(inst, pipes, lowering);
   slots_.push_back(0);   // so that an empty list at the end has an address
 }
 
@@ -76,8 +102,7 @@ void Program::add_operand(const ptx::Operand& operand) {
   slots_.push_back(static_cast<std::uint16_t>(slot));
 }
 
-void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes) {
-  const PipeTable::Entry& entry = pipes[inst.op_class];
+void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering) {
   InstInfo info;
   info.registers = static_cast<std::uint32_t>(slots_.size());
   for (unsigned i = 0; i < inst.dst_count; ++i) add_operand(inst.dst[i]);
@@ -96,21 +121,19 @@ void Program::add_instruction(const ptx::Inst& inst, const PipeTable& pipes) {
   }
   info.register_count = static_cast<std::uint16_t>(std::min<std::size_t>(slots_.size() - info.registers, 0xffff));
   info.kind = kind_of(inst);
-  info.pipe = entry.pipe;
   info.stall = dependence_stall(inst.op_class);
   info.op_class = inst.op_class;
   info.returns = inst.op == ptx::Op::atom && info.dst_count > 0;
-  info.latency = entry.latency;
-  info.interval = entry.interval;
-  info.sm_cost = entry.sm_cost;
+  set_cost(info, lowering(inst), pipes);
   info.flops = flops_of(inst);
   info.inst = &inst;
   code_.push_back(info);
 }
 
-void Programs::begin(const ptx::Function& entry, const PipeTable& pipes) {
+void Programs::begin(const ptx::Function& entry, const PipeTable& pipes, const Lowering& lowering) {
   programs_.clear();
   pipes_ = &pipes;
+  lowering_ = &lowering;
   rows_ = std::max(entry.total_reg_rows, entry.reg_rows);
   predicates_ = std::max(entry.total_preds, entry.pred_count);
   SIMTLAB_ASSERT(rows_ + predicates_ + 1 < 0xffff, "a kernel has at most 65534 registers");
@@ -121,7 +144,7 @@ const Program* Programs::of(const ptx::Function& function) {
   const std::lock_guard lock(mutex_);
   for (const auto& program : programs_)
     if (&program->function() == &function) return program.get();
-  programs_.push_back(std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_));
+  programs_.push_back(std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_, *lowering_));
   return programs_.back().get();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptx/module.h"
+#include "timing/lowering.h"
 #include "timing/pipes.h"
 #include "timing/stall.h"
 
@@ -35,15 +36,18 @@ struct InstInfo {
   ptx::OpClass op_class = ptx::OpClass::int_alu;
   bool returns = false;             // atomics: the old value is wanted
   std::uint8_t flops = 0;           // floating-point operations of a lane
-  std::uint32_t latency = 0;        // 8 binary places
-  FixedCycles interval = 0, sm_cost = 0;
+  std::uint8_t count = 1;           // machine instructions; 0: folded into others
+  Pipe part_pipe = Pipe::fma;       // of all but the last
+  std::uint16_t gap = 1;            // cycles from one to the next
+  std::uint32_t latency = 0;        // of the last; 8 binary places
+  FixedCycles interval = 0, part_interval = 0, sm_cost = 0;
   const ptx::Inst* inst = nullptr;
 };
 
 // Instructions of one function. Scoreboard slots: register rows, then predicates, then the carry flag.
 class Program {
  public:
-  Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes);
+  Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes, const Lowering& lowering);
   const ptx::Function& function() const { return *function_; }
   const InstInfo& operator[](std::uint32_t pc) const { return code_[pc]; }
   // Destinations and sources of an instruction.
@@ -51,7 +55,7 @@ class Program {
 
  private:
   void add_operand(const ptx::Operand& operand);
-  void add_instruction(const ptx::Inst& inst, const PipeTable& pipes);
+  void add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering);
 
   const ptx::Function* function_;
   std::uint32_t first_predicate_, carry_slot_;
@@ -64,12 +68,13 @@ class Programs {
  public:
   // entry decides the size of the scoreboard: rows and predicates of its deepest call chain. Frames of called functions use the
   // same slots as their callers, which may add false dependences across calls, never lose one.
-  void begin(const ptx::Function& entry, const PipeTable& pipes);
+  void begin(const ptx::Function& entry, const PipeTable& pipes, const Lowering& lowering);
   const Program* of(const ptx::Function& function);
   std::uint32_t scoreboard_slots() const { return slots_; }
 
  private:
   const PipeTable* pipes_ = nullptr;
+  const Lowering* lowering_ = nullptr;
   std::uint32_t rows_ = 0, predicates_ = 0, slots_ = 0;
   std::vector<std::unique_ptr<Program>> programs_;
   std::mutex mutex_;   // SMs run side by side

@@ -62,6 +62,7 @@ void Sm::prepare() {
   }
   slots_ = context.programs->scoreboard_slots();
   scoreboard_.assign(std::size_t{warps} * slots_, 0);
+  forwards_.resize(std::size_t{warps} * max_forwards);
   blocks_.clear();
   blocks_.resize(context.blocks_per_sm);
   work_ = context.launch->make_share();

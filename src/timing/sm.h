@@ -98,6 +98,8 @@ class Sm {
     std::uint8_t scheduler = 0, local = 0;     // who schedules it, and its number there
     State state = State::empty;
     std::uint8_t fraction = 0;                 // of a cycle, carried from one latency to the next
+    std::uint8_t part = 0;                     // machine instructions of the next one that have issued
+    std::uint8_t forwards = 0;                 // in forwards_
     std::uint8_t async_group = 0;              // open group of asynchronous copies
     std::uint8_t async_wait = 0;               // on_async: newest groups that may stay open
     std::uint32_t loads = 0, stores = 0;       // outstanding
@@ -121,6 +123,15 @@ class Sm {
     std::uint16_t warp = 0;
     std::uint8_t async_group = 0;
   };
+  // An instruction that was folded into others while a load still owed it an operand: its results come when that does.
+  struct Forward {
+    const Program* program = nullptr;
+    const InstInfo* info = nullptr;
+    std::uint64_t latest = 0;       // of the operands that were known; as in the scoreboard
+    std::array<std::uint16_t, 3> open{};
+    std::uint8_t count = 0;         // of `open`
+  };
+  static constexpr unsigned max_forwards = 4;   // of a warp; the next one waits for its operands
   enum class Access : std::uint8_t { load, store, atomic, reduction };
   static bool is_load(Access access) { return access == Access::load || access == Access::atomic; }   // data comes back
   // A global or local memory instruction, or what is left of it.
@@ -154,9 +165,13 @@ class Sm {
   bool issue(WarpScheduler& scheduler, unsigned local, Cycle now);   // false: nothing could be done
   enum class Issued : std::uint8_t { nothing, last, more };   // more: the warp may issue again in this cycle
   Issued issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
-  void occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now);
+  Issued issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now);
+  void occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now);
   void count(const InstInfo& info, const stream::Step& step);
   void advance_warp(std::uint32_t warp, Cycle floor, Stall reason);
+  const InstInfo& look(Warp& warp);
+  bool pass(std::uint32_t warp, const InstInfo& info, Cycle at);
+  void forward(std::uint32_t warp);
   bool try_ready(std::uint32_t warp, Stall reason);
   void wait_for_event(std::uint32_t warp, State state, Stall reason);
   void set_destinations(std::uint32_t warp, const Program& program, const InstInfo& info, std::uint64_t value);
@@ -202,6 +217,7 @@ class Sm {
   std::vector<WarpScheduler> schedulers_;
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> scoreboard_;      // warps x slots: ready cycle << 8 | Stall
+  std::vector<Forward> forwards_;              // warps x max_forwards
   std::uint32_t slots_ = 0;
   std::vector<BlockSlot> blocks_;
   memory::Ring<BlockLaunch> launches_;

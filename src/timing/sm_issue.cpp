@@ -37,6 +37,7 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   Warp& warp = warps_[number];
   const InstInfo& info = (*warp.program)[warp.pc];
   const Program& program = *warp.program;
+  if (warp.part + 1u < info.count) return issue_part(scheduler, local, warp, info, now);
   const stream::Step& step = warp.block->step(warp.in_block, context_.epoch + now);
   scheduler.ready &= ~WarpScheduler::bit(local);
   if (step.blocked) {   // by an atomic of this SM, which acts at the end of the quantum
@@ -45,11 +46,13 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
     scheduler.wake(local, warp.floor);
     return Issued::nothing;
   }
+  warp.part = 0;
+  ++counters_.machine_instructions;
   count(info, step);
   if (observer_ != nullptr)
     observer_->issued(number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
   if (watch_ != nullptr) watch_->executed(number, step);
-  occupy(scheduler, info, now);
+  occupy(scheduler, info.pipe, info.interval, now);
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
   const Cycle next = more ? now : now + 1;
   switch (info.kind) {
@@ -86,18 +89,35 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
       break;
   }
   if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return Issued::last;
-  const Pipe pipe = (*warp.program)[warp.pc].pipe;
+  const InstInfo& following = (*warp.program)[warp.pc];
+  const Pipe pipe = following.count > 1 ? following.part_pipe : following.pipe;
   const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now &&
                     (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
   return free ? Issued::more : Issued::last;
 }
 
-void Sm::occupy(WarpScheduler& scheduler, const InstInfo& info, Cycle now) {
-  const auto pipe = static_cast<std::size_t>(info.pipe);
-  FixedCycles& free = scheduler.pipe_free[pipe];
-  free = std::max(free, now << memory::fixed_bits) + info.interval;
-  if ((free >> memory::fixed_bits) > now) scheduler.busy_pipes |= 1u << pipe;
-  counters_.pipe_busy[pipe] += info.interval;
+// One of the machine instructions before the last, with which the instruction happens.
+Sm::Issued Sm::issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now) {
+  const auto bit = WarpScheduler::bit(local);
+  ++warp.part;
+  ++counters_.machine_instructions;
+  if (observer_ != nullptr) observer_->issued_part(*warp.program, warp.pc);
+  occupy(scheduler, info.part_pipe, info.part_interval, now);
+  if (warp.part + 1u == info.count) {
+    scheduler.next_pipe[static_cast<std::size_t>(info.part_pipe)] &= ~bit;
+    scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] |= bit;
+  }
+  scheduler.ready &= ~bit;
+  scheduler.why[local] = Stall::wait;
+  scheduler.wake(local, now + info.gap);
+  return Issued::last;
+}
+
+void Sm::occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now) {
+  FixedCycles& free = scheduler.pipe_free[static_cast<std::size_t>(pipe)];
+  free = std::max(free, now << memory::fixed_bits) + interval;
+  if ((free >> memory::fixed_bits) > now) scheduler.busy_pipes |= 1u << static_cast<unsigned>(pipe);
+  counters_.pipe_busy[static_cast<std::size_t>(pipe)] += interval;
 }
 
 void Sm::count(const InstInfo& info, const stream::Step& step) {
@@ -124,16 +144,75 @@ void Sm::set_destinations(std::uint32_t warp, const Program& program, const Inst
   for (const std::uint16_t slot : program.registers(info).first(info.dst_count)) board[slot] = value;
 }
 
-// Looks at the warp's next instruction. floor: no issue before that cycle, for that reason.
-void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
-  Warp& warp = warps_[number];
+const InstInfo& Sm::look(Warp& warp) {
   const stream::Next next = warp.block->next(warp.in_block);
   if (warp.program == nullptr || &warp.program->function() != next.function) warp.program = context_.programs->of(*next.function);
   warp.pc = next.pc;
+  return (*warp.program)[warp.pc];
+}
+
+// Looks at the warp's next instruction; those that are none in machine code happen on the way. floor: no issue before that cycle, for
+// that reason.
+void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
+  Warp& warp = warps_[number];
+  const InstInfo* info = &look(warp);
+  while (info->count == 0 && pass(number, *info, floor)) info = &look(warp);
   warp.floor = floor;
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
-  scheduler.next_pipe[static_cast<std::size_t>((*warp.program)[warp.pc].pipe)] |= WarpScheduler::bit(warp.local);
+  scheduler.next_pipe[static_cast<std::size_t>(info->count > 1 ? info->part_pipe : info->pipe)] |= WarpScheduler::bit(warp.local);
   if (!try_ready(number, reason)) scheduler.waiting |= WarpScheduler::bit(warp.local);
+}
+
+// An instruction that is folded into others happens without a slot: its results are there when its operands are. false: too many wait for
+// loads already, it has to issue in its turn.
+bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
+  Warp& warp = warps_[number];
+  const Program& program = *warp.program;
+  const std::uint64_t* board = &scoreboard_[std::size_t{number} * slots_];
+  Forward later{.program = &program, .info = &info};
+  std::uint64_t latest = 0;
+  for (const std::uint16_t slot : program.registers(info).subspan(info.dst_count)) {
+    latest = std::max(latest, board[slot]);
+    if (cycle_of(board[slot]) != no_cycle) {
+      later.latest = std::max(later.latest, board[slot]);
+    } else {
+      if (warp.forwards == max_forwards || later.count == later.open.size()) return false;
+      later.open[later.count++] = slot;
+    }
+  }
+  if (later.count > 0) forwards_[std::size_t{number} * max_forwards + warp.forwards++] = later;
+  const std::uint32_t pc = warp.pc;
+  const stream::Step& step = warp.block->step(warp.in_block, context_.epoch + at);
+  count(info, step);
+  if (observer_ != nullptr) observer_->issued(number, program, pc, static_cast<unsigned>(std::popcount(step.mask)), at);
+  if (watch_ != nullptr) watch_->executed(number, step);
+  set_destinations(number, program, info, latest);
+  return true;
+}
+
+// A load has come: so have results of folded instructions that waited for it alone.
+void Sm::forward(std::uint32_t number) {
+  Warp& warp = warps_[number];
+  const std::uint64_t* board = &scoreboard_[std::size_t{number} * slots_];
+  Forward* waiting = &forwards_[std::size_t{number} * max_forwards];
+  unsigned left = 0;
+  for (unsigned i = 0; i < warp.forwards; ++i) {
+    Forward f = waiting[i];
+    unsigned open = 0;
+    for (unsigned k = 0; k < f.count; ++k) {
+      const std::uint64_t value = board[f.open[k]];
+      if (cycle_of(value) == no_cycle)
+        f.open[open++] = f.open[k];
+      else
+        f.latest = std::max(f.latest, value);
+    }
+    f.count = static_cast<std::uint8_t>(open);
+    if (open == 0)
+      set_destinations(number, *f.program, *f.info, f.latest);
+    else
+      waiting[left++] = f;
+  }
+  warp.forwards = static_cast<std::uint8_t>(left);
 }
 
 // Sets the wake-up of a warp whose registers all have a ready cycle; otherwise it stays on_register.

@@ -230,6 +230,7 @@ void Sm::complete_load(std::uint32_t index, Cycle at) {
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
   --warp.loads;
   set_destinations(load.warp, *load.program, *load.info, entry(at, load.info->stall));
+  if (warp.forwards > 0) forward(load.warp);
   if (load.info->op_class == OpClass::async_copy) --warp.async[load.async_group % async_groups];
   switch (warp.state) {
     case State::on_register:

@@ -38,6 +38,7 @@ struct Options {
   unsigned threads = 1;                   // of the host; results are the same for any number
   double sample_error = 0;                // leave blocks out once their pace is known so well (relative); 0: simulate all
   device::WhatIf what_if{};               // limits that are lifted
+  bool lowering = true;                   // PTX costs what it becomes in machine code (lowering.h); machine code is what it is
   Observe observe{};
 };
 
