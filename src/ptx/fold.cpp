@@ -38,6 +38,7 @@ class Folder {
   void run() {
     gather();
     find_low_halves();
+    known_.assign(f_.code.size(), false);
     fold_branches();
     for (std::uint32_t pc = 0; pc < f_.code.size(); ++pc) fold_operand(pc);
     only_address_.assign(types_.size(), Answer::unknown);
@@ -80,6 +81,13 @@ class Folder {
   Uses uses(std::uint32_t r) const { return {uses_.data() + use_start_[r], uses_.data() + use_start_[r + 1]}; }
   // The only instruction that writes it; none.
   std::uint32_t definition(const Operand& o) const { return is_register(o) ? def_[o.index] : none; }
+
+  // A number that the assembler knows.
+  bool known(const Operand& o) const {
+    if (o.kind == OperandKind::imm) return f_.constants[o.index].kind == Constant::Kind::value;
+    const std::uint32_t d = definition(o);
+    return d != none && f_.code[d].fold == Fold::operand && known_[d];
+  }
 
   const Constant* constant(const Operand& o) const {
     if (o.kind == OperandKind::imm) return &f_.constants[o.index];
@@ -224,11 +232,26 @@ class Folder {
     if (inst.op == Op::bra) return;
     for (unsigned k = 0; k < inst.dst_count; ++k)
       if (!is_register(inst.dst[k]) && inst.dst[k].kind != OperandKind::sink) return;
-    if (disappears(pc, inst)) inst.fold = Fold::operand;
+    if (!disappears(pc, inst)) return;
+    inst.fold = Fold::operand;
+    known_[pc] = knows_operands(inst);
+  }
+
+  bool knows_operands(const Inst& inst) const {
+    if (inst.op == Op::ld || inst.src_count == 0 || inst.frame_relative) return false;
+    for (unsigned i = 0; i < inst.src_count; ++i)
+      if (!known(inst.src[i])) return false;
+    return true;
+  }
+
+  // Arithmetic with numbers only is done by the assembler.
+  bool is_arithmetic(const Inst& inst) const {
+    return inst.op_class <= OpClass::convert64 && inst.type != Type::pred && inst.op != Op::mov && !inst.mods.cc_in && !inst.mods.cc_out;
   }
 
   bool disappears(std::uint32_t pc, const Inst& inst) const {
     const bool once = plain(inst) && defs_[inst.dst[0].index] == 1;
+    if (is_arithmetic(inst) && once && knows_operands(inst)) return !needs_register(inst.dst[0].index, false);
     switch (inst.op) {
       case Op::ld:
         return inst.mods.space == Space::param && !inst.frame_relative && once && inst.src[0].kind == OperandKind::imm &&
@@ -390,6 +413,7 @@ class Folder {
   const std::vector<Type>& types_;
   std::vector<std::uint32_t> def_, defs_, use_start_, uses_;
   std::vector<Answer> only_address_;
+  std::vector<bool> known_;   // instructions whose result is a number that the assembler knows
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ class Analysis {
       : f_(f), cfg_(cfg), types_(types), intervals_(types.size()), live_out_rows_(cfg.blocks.size(), 0), live_out_(cfg.blocks.size()) {}
 
   Allocation run() {
+    weigh();
     gather();
     for (std::uint32_t r = 0; r < types_.size(); ++r) walk(r);
     measure_pressure();
@@ -39,6 +40,22 @@ class Analysis {
 
  private:
   std::uint32_t rows_of(std::uint32_t r) const { return types_[r] == Type::pred ? 0 : size_of(types_[r]) > 4 ? 2 : 1; }
+
+  // Registers that a value takes in machine code: parameters and constants are operands there, a folded address is its base, a
+  // folded index its own 32 bits, and of 64 bits of which only the lower half counts there is only that.
+  void weigh() {
+    weight_.resize(types_.size());
+    for (std::uint32_t r = 0; r < types_.size(); ++r) weight_[r] = static_cast<std::uint8_t>(rows_of(r));
+    for (const Inst& inst : f_.code) {
+      if (inst.dst_count != 1 || !is_register(inst.dst[0])) continue;
+      std::uint8_t& weight = weight_[inst.dst[0].index];
+      if (inst.low_half) weight = std::min<std::uint8_t>(weight, 1);
+      if (inst.fold == Fold::address) weight = 0;
+      if (inst.fold == Fold::wide) weight = 1;
+      if (inst.fold != Fold::operand) continue;
+      if (inst.op == Op::ld || inst.src[0].kind != OperandKind::reg || weight_[inst.src[0].index] == 0) weight = 0;
+    }
+  }
 
   // Local facts: for each register, the blocks that read it before writing it, and the blocks that write it for certain.
   void gather() {
@@ -94,14 +111,14 @@ class Analysis {
   void mark_live_out(std::uint32_t r, std::uint32_t b) {
     out_stamp_[b] = r;
     if (!cfg_.blocks[b].empty()) intervals_[r].cover(2 * cfg_.blocks[b].last - 1);
-    live_out_rows_[b] += rows_of(r);
+    live_out_rows_[b] += weight_[r];
     if (mention_stamp_[b] == r) live_out_[b].push_back(r);
   }
 
   void live_everywhere(std::uint32_t r) {
     intervals_[r].cover(0);
     intervals_[r].cover(static_cast<std::uint32_t>(2 * f_.code.size()));
-    everywhere_rows_ += rows_of(r);
+    everywhere_rows_ += weight_[r];
   }
 
   // Registers alive after each instruction, backwards through each block.
@@ -117,12 +134,12 @@ class Analysis {
         accesses_of(f_, inst, now_);
         std::uint32_t dead_results = 0;
         for (const std::uint32_t r : now_.writes) {
-          if (live[r] != b) dead_results += rows_of(r);
-          else if (inst.guard.kind == OperandKind::none) live[r] = no_pc, rows -= rows_of(r);
+          if (live[r] != b) dead_results += weight_[r];
+          else if (inst.guard.kind == OperandKind::none) live[r] = no_pc, rows -= weight_[r];
         }
         if (inst.op == Op::call) live_at_call_[inst.target] = rows + everywhere_rows_;
         for (const std::uint32_t r : now_.reads)
-          if (live[r] != b) live[r] = b, rows += rows_of(r);
+          if (live[r] != b) live[r] = b, rows += weight_[r];
         max_live_ = std::max(max_live_, std::max(rows, dead_results));
       }
     }
@@ -147,6 +164,7 @@ class Analysis {
   const Cfg& cfg_;
   const std::vector<Type>& types_;
   std::vector<Interval> intervals_;
+  std::vector<std::uint8_t> weight_;
   std::vector<std::vector<std::uint32_t>> exposed_, killed_, mentioned_;
   std::vector<std::uint32_t> block_stamp_, kill_stamp_, out_stamp_, mention_stamp_, work_;
   std::vector<std::uint32_t> live_out_rows_;

@@ -16,14 +16,10 @@ double rate(const device::Device& d, OpClass c) { return d.throughput[static_cas
 
 // The pipeline whose instructions a sub-routine is made of.
 OpClass body_of(OpClass c) {
-  switch (c) {
-    case OpClass::fp32_div: case OpClass::fp32_sqrt: return OpClass::fp32;
-    case OpClass::fp64_div: case OpClass::fp64_sqrt: return OpClass::fp64;
-    default: return OpClass::int_alu;
-  }
+  return c == OpClass::fp64_div || c == OpClass::fp64_sqrt ? OpClass::fp64 : OpClass::fp32;
 }
 bool is_routine(OpClass c) {
-  return c == OpClass::int_div || c == OpClass::fp32_div || c == OpClass::fp32_sqrt || c == OpClass::fp64_div || c == OpClass::fp64_sqrt;
+  return c == OpClass::fp32_div || c == OpClass::fp32_sqrt || c == OpClass::fp64_div || c == OpClass::fp64_sqrt;
 }
 
 Lowered times(Lowered out, unsigned count, OpClass op_class) {
@@ -49,8 +45,9 @@ Lowered Lowering::operator()(const Inst& inst) const {
     out.count = 0;
     return out;
   }
-  if (is_routine(inst.op_class))   // 64-bit division takes three times as many
-    return routine(inst.op_class, body_of(inst.op_class), inst.op_class == OpClass::int_div && ptx::size_of(inst.type) == 8 ? 3 : 1);
+  if (inst.op_class == OpClass::int_div)   // multiplies beside logic; of 64 bits three times as many
+    return routine(OpClass::int_div, split_ ? OpClass::int_mul : OpClass::int_alu, OpClass::int_alu, ptx::size_of(inst.type) == 8 ? 3 : 1);
+  if (is_routine(inst.op_class)) return routine(inst.op_class, body_of(inst.op_class), body_of(inst.op_class), 1);
   switch (inst.op_class) {
     case OpClass::int_alu:
     case OpClass::int_mul:
@@ -187,18 +184,23 @@ Lowered Lowering::function(const Inst& inst, Lowered out) const {
 
 // 32 bits: one instruction, or three with 16-bit multipliers, of which the file has rate and latency.
 Lowered Lowering::multiply() const {
-  if (narrow_multiplier_) return routine(OpClass::int_mul, OpClass::fp32, 1);
-  return times({}, 1, OpClass::int_mul);
+  if (!narrow_multiplier_) return times({}, 1, OpClass::int_mul);
+  Lowered out = routine(OpClass::int_mul, OpClass::fp32, OpClass::fp32, 1);
+  out.chain = false;
+  return out;
 }
 
-Lowered Lowering::routine(OpClass op_class, OpClass body, unsigned factor) const {
+Lowered Lowering::routine(OpClass op_class, OpClass part, OpClass rest, unsigned factor) const {
   constexpr double most = 80;
-  const double instructions = std::clamp(std::round(rate(device_, body) / rate(device_, op_class)), 1.0, most);
+  const double instructions_rate = part == rest ? rate(device_, part) : rate(device_, part) + rate(device_, rest);
+  const double instructions = std::clamp(std::round(instructions_rate / rate(device_, op_class)), 1.0, most);
   Lowered out;
   out.rated = static_cast<std::uint8_t>(instructions);
   out.count = static_cast<std::uint8_t>(factor * out.rated);
   out.op_class = op_class;
-  out.part = body;
+  out.part = part;
+  out.rest = rest;
+  out.whole_latency = out.chain = true;
   return out;
 }
 

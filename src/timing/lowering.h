@@ -22,10 +22,13 @@ namespace simtlab::timing {
 // `count` instructions: the last of class `op_class`, those before of class `part`. 0: none.
 struct Lowered {
   std::uint8_t count = 1;
-  std::uint8_t rated = 0;       // not 0: so many instructions of class `part`, the last one too, have the rate and latency of op_class together
+  std::uint8_t rated = 0;       // not 0: so many instructions have the rate and latency of op_class together, the first half in the pipeline
+                                // of `part`, the others in that of `rest`
   ptx::OpClass op_class = ptx::OpClass::int_alu;
   ptx::OpClass part = ptx::OpClass::int_alu;
+  ptx::OpClass rest = ptx::OpClass::int_alu;
   bool whole_latency = false;   // latency of op_class is that of all parts together
+  bool chain = false;           // each part needs the one before: they spread over it
 };
 
 class Lowering {
@@ -41,7 +44,7 @@ class Lowering {
   Lowered wide(const ptx::Inst& inst, Lowered out) const;
   Lowered bits(const ptx::Inst& inst, Lowered out) const;
   Lowered function(const ptx::Inst& inst, Lowered out) const;
-  Lowered routine(ptx::OpClass op_class, ptx::OpClass body, unsigned factor) const;
+  Lowered routine(ptx::OpClass op_class, ptx::OpClass part, ptx::OpClass rest, unsigned factor) const;
   Lowered multiply() const;
 
   const device::Device& device_;

@@ -63,14 +63,17 @@ void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
   info.latency = last.latency;
   info.interval = last.interval;
   info.sm_cost = last.sm_cost;
+  if (lowered.count <= 1) return;
   info.part_pipe = part.pipe;
   info.part_interval = part.interval;
-  if (lowered.count <= 1 && lowered.rated <= 1) return;
+  info.switch_at = static_cast<std::uint8_t>(lowered.count - 1);
   std::uint32_t spread = 0;   // from the first to the last, where their latency counts
   if (lowered.rated > 0) {
-    info.gap = static_cast<std::uint16_t>(std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated, 1, 0xffff));
-    info.pipe = part.pipe;
-    info.interval = info.part_interval = last.interval / lowered.rated;
+    const bool two = pipes[lowered.rest].pipe != part.pipe;
+    if (lowered.chain) info.gap = static_cast<std::uint16_t>(std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated, 1, 0xffff));
+    info.pipe = pipes[lowered.rest].pipe;
+    info.interval = info.part_interval = last.interval * (two ? 2 : 1) / lowered.rated;
+    info.switch_at = static_cast<std::uint8_t>(lowered.count / 2);
     spread = info.gap * (lowered.rated - 1u);
   } else if (lowered.whole_latency) {
     info.gap = static_cast<std::uint16_t>(std::clamp<FixedCycles>((part.interval + whole - 1) >> memory::fixed_bits, 1, 0xffff));

@@ -37,11 +37,14 @@ struct InstInfo {
   bool returns = false;             // atomics: the old value is wanted
   std::uint8_t flops = 0;           // floating-point operations of a lane
   std::uint8_t count = 1;           // machine instructions; 0: folded into others
-  Pipe part_pipe = Pipe::fma;       // of all but the last
+  std::uint8_t switch_at = 0;       // the first so many go to part_pipe
+  Pipe part_pipe = Pipe::fma;
   std::uint16_t gap = 1;            // cycles from one to the next
   std::uint32_t latency = 0;        // of the last; 8 binary places
   FixedCycles interval = 0, part_interval = 0, sm_cost = 0;
   const ptx::Inst* inst = nullptr;
+  // The pipeline of a machine instruction of it.
+  Pipe pipe_of(unsigned part) const { return part < switch_at ? part_pipe : pipe; }
 };
 
 // Instructions of one function. Scoreboard slots: register rows, then predicates, then the carry flag.

@@ -219,7 +219,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   if (scheduler.ready != 0) {
     const Warp& warp = warps_[static_cast<std::size_t>(std::countr_zero(scheduler.ready)) * schedulers_.size() +
                               static_cast<std::size_t>(&scheduler - schedulers_.data())];
-    scheduler.reason = throttle_stall((*warp.program)[warp.pc].pipe);
+    scheduler.reason = throttle_stall((*warp.program)[warp.pc].pipe_of(warp.part));
   } else if (next.at != never) {
     scheduler.reason = scheduler.why[next.warp];
   } else {

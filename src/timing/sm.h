@@ -100,6 +100,7 @@ class Sm {
     std::uint8_t fraction = 0;                 // of a cycle, carried from one latency to the next
     std::uint8_t part = 0;                     // machine instructions of the next one that have issued
     std::uint8_t forwards = 0;                 // in forwards_
+    std::uint32_t answers = 0;                 // of atomics, outstanding: they come to the registers at the end of a quantum
     std::uint8_t async_group = 0;              // open group of asynchronous copies
     std::uint8_t async_wait = 0;               // on_async: newest groups that may stay open
     std::uint32_t loads = 0, stores = 0;       // outstanding

@@ -90,7 +90,7 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   }
   if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return Issued::last;
   const InstInfo& following = (*warp.program)[warp.pc];
-  const Pipe pipe = following.count > 1 ? following.part_pipe : following.pipe;
+  const Pipe pipe = following.pipe_of(0);
   const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now &&
                     (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
   return free ? Issued::more : Issued::last;
@@ -99,14 +99,12 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
 // One of the machine instructions before the last, with which the instruction happens.
 Sm::Issued Sm::issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now) {
   const auto bit = WarpScheduler::bit(local);
-  ++warp.part;
+  const Pipe pipe = info.pipe_of(warp.part++), next = info.pipe_of(warp.part);
   ++counters_.machine_instructions;
   if (observer_ != nullptr) observer_->issued_part(*warp.program, warp.pc);
-  occupy(scheduler, info.part_pipe, info.part_interval, now);
-  if (warp.part + 1u == info.count) {
-    scheduler.next_pipe[static_cast<std::size_t>(info.part_pipe)] &= ~bit;
-    scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] |= bit;
-  }
+  occupy(scheduler, pipe, info.part_interval, now);
+  scheduler.next_pipe[static_cast<std::size_t>(pipe)] &= ~bit;
+  scheduler.next_pipe[static_cast<std::size_t>(next)] |= bit;
   scheduler.ready &= ~bit;
   scheduler.why[local] = Stall::wait;
   scheduler.wake(local, now + info.gap);
@@ -159,12 +157,12 @@ void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
   while (info->count == 0 && pass(number, *info, floor)) info = &look(warp);
   warp.floor = floor;
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
-  scheduler.next_pipe[static_cast<std::size_t>(info->count > 1 ? info->part_pipe : info->pipe)] |= WarpScheduler::bit(warp.local);
+  scheduler.next_pipe[static_cast<std::size_t>(info->pipe_of(0))] |= WarpScheduler::bit(warp.local);
   if (!try_ready(number, reason)) scheduler.waiting |= WarpScheduler::bit(warp.local);
 }
 
 // An instruction that is folded into others happens without a slot: its results are there when its operands are. false: too many wait for
-// loads already, it has to issue in its turn.
+// loads already, or it may need what an atomic answers, which is in no register yet; it has to issue in its turn.
 bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
   Warp& warp = warps_[number];
   const Program& program = *warp.program;
@@ -176,7 +174,7 @@ bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
     if (cycle_of(board[slot]) != no_cycle) {
       later.latest = std::max(later.latest, board[slot]);
     } else {
-      if (warp.forwards == max_forwards || later.count == later.open.size()) return false;
+      if (warp.answers > 0 || warp.forwards == max_forwards || later.count == later.open.size()) return false;
       later.open[later.count++] = slot;
     }
   }

@@ -212,6 +212,7 @@ std::uint32_t Sm::new_load(std::uint32_t number, const InstInfo& info) {
   Warp& warp = warps_[number];
   loads_[index] = {&info, warp.program, 0, 1, static_cast<std::uint16_t>(number), warp.async_group};
   ++warp.loads;
+  warp.answers += info.returns ? 1 : 0;
   if (info.op_class == OpClass::async_copy) ++warp.async[warp.async_group % async_groups];
   return index;
 }
@@ -229,6 +230,7 @@ void Sm::complete_load(std::uint32_t index, Cycle at) {
   Warp& warp = warps_[load.warp];
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
   --warp.loads;
+  warp.answers -= load.info->returns ? 1 : 0;
   set_destinations(load.warp, *load.program, *load.info, entry(at, load.info->stall));
   if (warp.forwards > 0) forward(load.warp);
   if (load.info->op_class == OpClass::async_copy) --warp.async[load.async_group % async_groups];
