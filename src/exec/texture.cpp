@@ -59,7 +59,8 @@ class Fetcher {
     pitch_ = t.pitch_bytes != 0 ? t.pitch_bytes : t.width * texel_bytes_;
   }
   unsigned texel_bytes() const { return texel_bytes_; }
-  std::uint64_t first_address() const { return first_; }
+  // Of the texels that were read; what lies outside reads none.
+  std::uint64_t first_address() const { return first_ != 0 ? first_ : t_.address; }
 
   // Integer coordinates: the texel itself, 0 outside.
   void fetch(const Place& p, Texel& out) {
@@ -67,7 +68,6 @@ class Fetcher {
                         static_cast<std::uint64_t>(p.y) < t_.height &&
                         static_cast<std::uint64_t>(p.z) < t_.depth;
     std::fill(out, out + 4, 0u);
-    first_ = t_.address;
     if (inside) read(p, out);
   }
 

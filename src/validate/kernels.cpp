@@ -16,9 +16,11 @@ std::optional<double> value_of(const result::Metrics& m, const std::string& quan
     if (!a || !b || *b == 0) return std::nullopt;
     return scale * *a / *b;
   };
+  // What a profiler counts is machine code; results of versions that did not lower have PTX alone.
+  const char* instructions = m.get("gpu.instructions.machine") ? "gpu.instructions.machine" : "gpu.instructions.warp";
   if (quantity == "cycles") return m.get("gpu.cycles");
-  if (quantity == "instructions") return m.get("gpu.instructions.warp");
-  if (quantity == "ipc") return ratio(1, "gpu.instructions.warp", "gpu.cycles");
+  if (quantity == "instructions") return m.get(instructions);
+  if (quantity == "ipc") return ratio(1, instructions, "gpu.cycles");
   if (quantity == "time_us") {
     const auto time = m.get("gpu.time");
     return time ? std::optional(*time / 1000) : std::nullopt;

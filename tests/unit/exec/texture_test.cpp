@@ -153,6 +153,33 @@ TEST(Texture, references_are_bound_by_variable_and_fetched_by_integer_in_one_and
             }));
 }
 
+// What the models see: caches are asked for the texels, not for the beginning of the texture.
+TEST(Texture, an_integer_fetch_reports_the_address_of_its_texel) {
+  class Addresses final : public Consumer {
+   public:
+    void consume(std::uint64_t, std::span<const Record> records, std::span<const std::uint64_t> addresses) override {
+      for (const Record& r : records)
+        if (r.address_index != ptx::no_pc && first.empty())
+          first.assign(addresses.begin() + r.address_index * warp_size, addresses.begin() + (r.address_index + 1) * warp_size);
+    }
+    std::vector<std::uint64_t> first;
+  };
+  Machine m(".global .texref line;\n.visible .entry k() { .reg .b32 %r<8>; mov.u32 %r1, %tid.x;\n"
+            "tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [line, {%r1}]; ret; }\n");
+  Texture t;
+  t.address = m.upload(std::vector<std::uint32_t>(20));
+  t.width = 20;
+  t.kind = ChannelKind::unsigned_int;
+  m.module->bind_texture(0, t);
+  Addresses seen;
+  m.options.consumer = &seen;
+  m.run({1}, {32});
+  ASSERT_EQ(seen.first.size(), 32u);
+  EXPECT_EQ(seen.first[0], t.address);
+  EXPECT_EQ(seen.first[19], t.address + 76);
+  EXPECT_EQ(seen.first[20], t.address) << "outside: nothing is read";
+}
+
 TEST(Texture, texels_outside_of_every_allocation_are_a_fault) {
   Machine m(kernel_2d);
   Texture t = small(m);
