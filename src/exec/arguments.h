@@ -1,4 +1,4 @@
-// A kernel's parameter block from host values, laid out as PTX does: each at a multiple of its size.
+// A kernel's parameter block from host values, laid out as PTX does: each at a multiple of its alignment.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ template <class... T>
 std::vector<std::byte> pack_arguments(T... values) {
   std::vector<std::byte> block;
   [[maybe_unused]] const auto add = [&](auto value) {
-    const std::size_t at = (block.size() + sizeof value - 1) / sizeof value * sizeof value;
+    const std::size_t at = (block.size() + alignof(decltype(value)) - 1) / alignof(decltype(value)) * alignof(decltype(value));
     block.resize(at + sizeof value);
     std::memcpy(block.data() + at, &value, sizeof value);
   };

@@ -1,0 +1,51 @@
+# What makes a whole build shorter without changing what is tested: precompiled headers, and how far code that is not hot is optimised.
+#
+# Precompiled headers are for clang (the sanitizer builds): g++ 12 forgets which of them are system headers and warns about them. They are
+# left out where ccache compiles: it can't cache what depends on them, and it saves more.
+set(simtlab_precompile ON)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR "${CMAKE_CXX_COMPILER_LAUNCHER}$ENV{CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
+  set(simtlab_precompile OFF)
+endif()
+option(SIMTLAB_PRECOMPILE "Precompiled headers (default: with clang, unless ccache is used)" ${simtlab_precompile})
+
+# Tests, and the layers that run once a command: their code is short-lived, and compiling it well takes longer than running it.
+set(simtlab_quick_options $<$<CONFIG:Release>:-O1>)
+if(SIMTLAB_SANITIZE)
+  set(simtlab_quick_options -O0)
+endif()
+
+# One precompiled header for all targets of a group: they are compiled with the same options.
+function(simtlab_precompiled_group group)
+  cmake_parse_arguments(ARG "" "POSITION_INDEPENDENT" "HEADERS;OPTIONS;LIBRARIES" ${ARGN})
+  if(NOT SIMTLAB_PRECOMPILE)
+    return()
+  endif()
+  set(source ${CMAKE_BINARY_DIR}/generated/precompiled_${group}.cpp)
+  if(NOT EXISTS ${source})
+    file(WRITE ${source} "// Holds the headers that others use.\n")
+  endif()
+  add_library(simtlab_precompiled_${group} OBJECT ${source})
+  target_link_libraries(simtlab_precompiled_${group} PRIVATE simtlab_options ${ARG_LIBRARIES})
+  target_compile_options(simtlab_precompiled_${group} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(simtlab_precompiled_${group} PRIVATE ${ARG_HEADERS})
+  set_target_properties(simtlab_precompiled_${group} PROPERTIES POSITION_INDEPENDENT_CODE ${ARG_POSITION_INDEPENDENT} PCH_INSTANTIATE_TEMPLATES ON)
+endfunction()
+
+function(simtlab_use_precompiled target group)
+  if(SIMTLAB_PRECOMPILE)
+    get_target_property(independent simtlab_precompiled_${group} POSITION_INDEPENDENT_CODE)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ${independent})
+    target_precompile_headers(${target} REUSE_FROM simtlab_precompiled_${group})
+  endif()
+endfunction()
+
+set(simtlab_common_headers <algorithm> <array> <bit> <cstdint> <filesystem> <functional> <map> <memory> <optional> <span> <string>
+    <string_view> <vector> <fmt/format.h>)
+
+# Coverage feedback for libFuzzer, in the layers only: not in instruction handlers and not in tests.
+set(simtlab_fuzz_options)
+if(SIMTLAB_FUZZ)
+  set(simtlab_fuzz_options -fsanitize=fuzzer-no-link)
+endif()
+simtlab_precompiled_group(layers POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} OPTIONS ${simtlab_fuzz_options})
+simtlab_precompiled_group(cli POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} <CLI/CLI.hpp> OPTIONS ${simtlab_quick_options})
