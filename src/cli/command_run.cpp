@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "cli/checkpoint.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cli/kernel.h"
@@ -28,6 +29,7 @@ struct Run {
   RunOptions run;
   std::string record, trace;
   ObserveOptions observe;
+  CheckpointWish checkpoint;
   OutputOptions output;
   KernelRun kernel;
 };
@@ -119,6 +121,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   result::RunConfig config = runtime::run_config(configuration);
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
+  add_to(config, options.checkpoint);
   ProgramResult r = run_program({command, std::move(config), data_on_stdout(options.output)});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
@@ -192,7 +195,7 @@ int trace(const Run& options, const std::vector<std::string>& rest, bool more) {
   if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
       has_launch_options(options.kernel.launch))
     throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched", "simtlab run FILE.simt --gpu NAME");
-  return run_trace(file, options.run, options.observe, options.output, options.record);
+  return run_trace(file, options.run, options.observe, options.output, {options.record, options.checkpoint});
 }
 
 void add_trace_options(CLI::App& command, Run& run) {
@@ -211,6 +214,10 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
                 const std::optional<std::vector<std::string>>& after_dashes) {
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
   if (options.observe.timeline) options.output.more.push_back({"--timeline", &*options.observe.timeline});
+  const CheckpointWish& checkpoint = options.checkpoint;
+  check(checkpoint, !options.record.empty(), options.observe.timeline.has_value());
+  if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
+  if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
   check_outputs(options.output);
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)
@@ -225,7 +232,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
     KernelRun kernel = options.kernel;
     kernel.file = rest.front();
-    return run_kernel(kernel, options.run, options.observe, options.output, options.record);
+    return run_kernel(kernel, options.run, options.observe, options.output, {options.record, options.checkpoint});
   }
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
@@ -255,6 +262,7 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
       "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g");
   add_run_options(*sub, options->run);
   add_trace_options(*sub, *options);
+  add_checkpoint_options(*sub, options->checkpoint);
   add_kernel_options(*sub, options->kernel);
   add_observe_options(*sub, options->observe);
   add_output_options(*sub, options->output);

@@ -46,7 +46,7 @@ void check_kernel_inputs(const OutputOptions& output, const KernelRun& run,
 }  // namespace
 
 int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
-               const std::string& record) {
+               const Kept& kept) {
   const RunClock clock;
   const device::Configuration configuration = resolve(options);
   const device::ToolOptions& tool = configuration.options;
@@ -58,7 +58,7 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
 
   std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.ptx)}};
   if (!run.launch_file.empty()) hashes.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
-  Simulation simulation{configuration, device, output, clock, std::move(hashes), record, wanted};
+  Simulation simulation{configuration, device, output, clock, std::move(hashes), kept, wanted};
   return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
     const gpu::ModuleId module = gpu.load_module(run.file, inputs.ptx);
     runtime::run_launch(inputs.launch, module, gpu, tool.seed, stop);

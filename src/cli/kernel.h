@@ -5,6 +5,7 @@
 
 #include "cli/observe.h"
 #include "cli/options.h"
+#include "cli/simulate.h"
 #include "frontend/launch_file.h"
 
 namespace simtlab::cli {
@@ -16,8 +17,8 @@ struct KernelRun {
 };
 
 // Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.
-// record: the trace to write; empty: none.
+// kept: what it writes besides.
 int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
-               const std::string& record);
+               const Kept& kept);
 
 }  // namespace simtlab::cli

@@ -13,7 +13,7 @@ namespace simtlab::cli {
 bool is_trace(const std::string& file) { return file.ends_with(".simt") || is_accelsim(file); }
 
 int run_trace(const std::string& file, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
-              const std::string& record) {
+              const Kept& kept) {
   const RunClock clock;
   const device::Configuration configuration = resolve(options);
   if (configuration.options.mode != "timing")
@@ -22,7 +22,7 @@ int run_trace(const std::string& file, const RunOptions& options, const ObserveO
   const device::LoadedDevice device = device::load_device(configuration);
   check_inputs(output, {file});
   check_inputs(output, files_of(configuration, device));
-  const Simulation simulation{configuration, device, output, clock, hash_inputs({file}), record, observation(observe, configuration.options)};
+  const Simulation simulation{configuration, device, output, clock, hash_inputs({file}), kept, observation(observe, configuration.options)};
   if (!is_accelsim(file)) {
     const std::unique_ptr<stream::trace::Reader> reader = stream::trace::open(file);
     return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool*) { gpu.replay(*reader); });

@@ -5,6 +5,7 @@
 
 #include "cli/observe.h"
 #include "cli/options.h"
+#include "cli/simulate.h"
 
 namespace simtlab::cli {
 
@@ -12,6 +13,6 @@ namespace simtlab::cli {
 bool is_trace(const std::string& file);
 // Replays, writes the report to stdout. Returns the exit code or throws Error.
 int run_trace(const std::string& file, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
-              const std::string& record);
+              const Kept& kept);
 
 }  // namespace simtlab::cli

@@ -31,7 +31,7 @@ bool is_output_flag(std::string_view a) {
 }
 bool is_output_value(std::string_view a) {
   static constexpr std::array options = {"-o", "--output", "--report", "--color", "--series", "--timeline", "--timeline-window", "--timeline-sm",
-                                         "--what-if", "--record"};
+                                         "--what-if", "--record", "--checkpoint", "--checkpoint-every", "--resume"};
   return std::ranges::find(options, a) != options.end();
 }
 

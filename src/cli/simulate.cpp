@@ -46,7 +46,10 @@ int simulate(const Simulation& simulation, const Work& work) {
   const device::ToolOptions& tool = simulation.configuration.options;
   const Signals signals(tool.max_time_ns * 1e-9);
   gpu::Options gpu_settings = gpu_options(tool, signals);
-  gpu_settings.record = simulation.record;
+  gpu_settings.record = simulation.kept.record;
+  gpu_settings.checkpoint = checkpoint_options(simulation.kept.checkpoint, simulation.configuration, simulation.device);
+  auto& traits = gpu_settings.checkpoint.run;
+  for (const result::InputHash& input : simulation.inputs) traits.emplace_back("the hash of input " + std::to_string(traits.size()), input.xxh64);
   gpu_settings.observe = simulation.observation.observe;
   gpu::Gpu gpu(simulation.device.device, gpu_settings);
   std::optional<Error> failure;
@@ -60,6 +63,7 @@ int simulate(const Simulation& simulation, const Work& work) {
     if (!has_partial_result(*failure)) throw;
   }
   gpu.finish_recording();
+  gpu.finish_checkpoint(!failure);
 
   result::Result result = gpu.result();
   result::Manifest& m = result.manifest;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/checkpoint.h"
 #include "cli/manifest.h"
 #include "cli/observe.h"
 #include "cli/options.h"
@@ -12,13 +13,19 @@
 
 namespace simtlab::cli {
 
+// What a run leaves besides its report.
+struct Kept {
+  std::string record;   // the trace to write; empty: none
+  CheckpointWish checkpoint{};
+};
+
 struct Simulation {
   const device::Configuration& configuration;
   const device::LoadedDevice& device;
   const OutputOptions& output;
   const RunClock& clock;
   std::vector<result::InputHash> inputs;
-  std::string record;   // the trace to write; empty: none
+  Kept kept;
   Observation observation{};
 };
 

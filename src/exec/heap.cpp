@@ -72,6 +72,22 @@ void DeviceHeap::reset() {
   used_.clear();
 }
 
+bool DeviceHeap::restore(const std::map<std::uint64_t, std::uint64_t>& blocks) {
+  if (!base_) return blocks.empty();
+  std::map<std::uint64_t, std::uint64_t> free;
+  std::uint64_t at = *base_;
+  const std::uint64_t end = at + bytes_;
+  for (const auto& [address, bytes] : blocks) {
+    if (address < at || address >= end || bytes == 0 || bytes > end - address || address % granule != 0 || bytes % granule != 0) return false;
+    if (address > at) free.emplace(at, address - at);
+    at = address + bytes;
+  }
+  if (at < end) free.emplace(at, end - at);
+  free_ = std::move(free);
+  used_ = blocks;
+  return true;
+}
+
 void handle_heap_alloc(WarpCtx& ctx, const XInst& x) {
   DeviceHeap* const heap = block_of(ctx).launch->params.heap;
   for (std::uint32_t m = ctx.mask; m != 0; m &= m - 1) {

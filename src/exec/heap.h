@@ -25,6 +25,11 @@ class DeviceHeap {
   bool release(std::uint64_t address);  // false: no block begins there
   void reset();                         // gives everything back
 
+  // Blocks that kernels hold, for checkpoints.
+  const std::map<std::uint64_t, std::uint64_t>& blocks() const { return used_; }
+  // As if they held these; false if they can't: outside of the heap, not in its units, one over another.
+  bool restore(const std::map<std::uint64_t, std::uint64_t>& blocks);
+
  private:
   GlobalMemory& memory_;
   std::uint64_t bytes_ = 8 << 20;  // CUDA's default

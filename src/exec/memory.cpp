@@ -180,6 +180,12 @@ const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
   return distance <= best->address - address ? &below : best;
 }
 
+void GlobalMemory::for_each(std::uint64_t begin, std::uint64_t end, const std::function<void(const Allocation&)>& take) const {
+  auto it = map_->allocations.upper_bound(begin);
+  if (it != map_->allocations.begin() && std::prev(it)->second.address + std::prev(it)->second.bytes > begin) --it;
+  for (; it != map_->allocations.end() && it->first < end; ++it) take(it->second);
+}
+
 void GlobalMemory::set_read_only(std::uint64_t address, bool read_only) {
   const auto it = map_->allocations.find(address);
   SIMTLAB_ASSERT(it != map_->allocations.end(), "read-only is a property of an allocation");

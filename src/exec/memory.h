@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,8 @@ class GlobalMemory {
                          std::uint64_t bytes = 1) const;   // the allocation that holds all of it
   const Allocation* nearest(std::uint64_t address) const;  // for messages; null if none
   void set_read_only(std::uint64_t address, bool read_only);
+  // Those that overlap [begin, end), in the order of their addresses.
+  void for_each(std::uint64_t begin, std::uint64_t end, const std::function<void(const Allocation&)>& take) const;
 
   // Host pointer of a device address that find() accepted.
   std::byte* host(std::uint64_t address) { return base_ + (address - first_); }

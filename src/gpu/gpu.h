@@ -18,6 +18,7 @@
 
 #include "device/device.h"
 #include "exec/executor.h"
+#include "gpu/checkpoint.h"
 #include "gpu/kernel_choice.h"
 #include "result/metrics.h"
 #include "timing/timing.h"
@@ -45,6 +46,7 @@ struct Options {
   timing::Observe observe{};                    // timing mode only
   std::function<void(std::string_view)> print;  // device printf
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
+  CheckpointOptions checkpoint;
 };
 
 using ModuleId = std::uint32_t;
@@ -120,6 +122,9 @@ class Gpu {
   void replay(stream::trace::Reader& trace);
   // Completes the file of Options::record; what comes later is not recorded. Throws Error(failure "file-write").
   void finish_recording();
+  // Completes the file of Options::checkpoint. ended: the run came to its end; Error(bad_input "checkpoint-mismatch") if what it resumes
+  // holds more launches.
+  void finish_checkpoint(bool ended);
   // Waits for everything, then drops modules, textures, streams and events. Allocations stay: release them. Results stay.
   void reset();
 

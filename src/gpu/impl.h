@@ -41,6 +41,7 @@ struct Gpu::Impl {
       timing = std::make_unique<timing::Gpu>(device, t);
     }
     begin_recording();
+    if (options.checkpoint.wanted()) checkpoint = std::make_unique<Checkpoint>(options.checkpoint);
   }
 
   struct Slot {
@@ -70,6 +71,12 @@ struct Gpu::Impl {
   exec::FunctionalResult step_through(const stream::WarpSource& launch, std::uint64_t first, std::uint64_t count) const;
   // launches.cpp
   void run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream);
+  // None: the launch is not one of those that are simulated.
+  std::optional<result::KernelResult> run_chosen(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream, bool timed);
+  result::KernelResult simulate(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream);
+  // checkpointing.cpp
+  Checkpoint::Launch describe(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) const;
+  std::optional<result::KernelResult> resumed_or_run(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream, bool timed);
   Slot& slot(ModuleId id);
   std::uint32_t registers_of(const ptx::Function& f) const {
     return options.registers_override != 0 ? options.registers_override : f.registers;
@@ -102,6 +109,8 @@ struct Gpu::Impl {
   double wall_instructions = 0;
   Clock::time_point start = Clock::now();
   std::unique_ptr<stream::trace::Writer> recorder;
+  std::unique_ptr<Checkpoint> checkpoint;
+  std::string printed;                       // by the kernel, for the checkpoint
 };
 
 }  // namespace simtlab::gpu

@@ -177,6 +177,11 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.clock_hz = m.device.sm_clock_hz;
   p.textures = m.textures;
   p.print = m.options.print;
+  if (m.checkpoint)
+    p.print = [&m](std::string_view text) {
+      m.printed += text;
+      if (m.options.print) m.options.print(text);
+    };
   if (slot.uses_heap) {
     m.heap.prepare();
     p.heap = &m.heap;
@@ -193,12 +198,27 @@ bool Gpu::Impl::chosen(const std::string& name) {
 }
 
 void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) {
-  if (!chosen(launch.function().name)) {
-    if (executed != nullptr) run_functional(launch, executed);
+  const bool timed = chosen(launch.function().name);
+  std::optional<result::KernelResult> result = checkpoint ? resumed_or_run(launch, executed, stream, timed) : run_chosen(launch, executed, stream, timed);
+  if (!result) {
     timeline.submit(stream, Engine::compute, 0, device.host.launch_overhead_ns, false);
     ++skipped;
     return;
   }
+  // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
+  const double overhead = result->metrics.get("gpu.launch_overhead").value_or(device.host.launch_overhead_ns);
+  const double duration = result->metrics.get("gpu.time").value_or(0);
+  timeline.submit(stream, Engine::compute, duration, overhead, false);
+  keep(std::move(*result));
+}
+
+std::optional<result::KernelResult> Gpu::Impl::run_chosen(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream, bool timed) {
+  if (timed) return simulate(launch, executed, stream);
+  if (executed != nullptr) run_functional(launch, executed);
+  return std::nullopt;
+}
+
+result::KernelResult Gpu::Impl::simulate(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) {
   const Clock::time_point begin = Clock::now();
   std::optional<stream::trace::RecordingLaunch> recording;
   if (recorder) recording.emplace(launch, *recorder, stream);
@@ -222,11 +242,7 @@ void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch*
     if (!code->guessed.empty()) result.not_modelled.emplace_back("D-TRACE-4");
   }
   if (launch.block_count() != grid.count()) result.not_modelled.emplace_back("D-TRACE-2");
-  // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
-  const double overhead = result.metrics.get("gpu.launch_overhead").value_or(device.host.launch_overhead_ns);
-  const double duration = result.metrics.get("gpu.time").value_or(0);
-  timeline.submit(stream, Engine::compute, duration, overhead, false);
-  keep(std::move(result));
+  return result;
 }
 
 }  // namespace simtlab::gpu

@@ -42,12 +42,13 @@ void Cache::build() {
   const std::size_t index_size = std::bit_ceil(slots * 2);
   index_.assign(index_size, 0);
   index_mask_ = index_size - 1;
-  random_ = config_.seed * 2 + 0x9e3779b97f4a7c15ull;
+  random_ = first_random();
 }
 
 void Cache::clear() {
   if (!touched_) return;
   touched_ = false;
+  random_ = first_random();   // as new, so that what ran before does not matter
   std::ranges::fill(lines_, Line{});
   std::ranges::fill(index_, 0);
   std::ranges::fill(partial_, 0);

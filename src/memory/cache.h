@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "stream/trace/bytes.h"
 
 namespace simtlab::memory {
 
@@ -57,6 +58,11 @@ class Cache {
   // The same geometry with another number of ways (shared-memory carve-out); contents are dropped.
   void resize_ways(std::uint32_t ways);
 
+  // What it holds, for checkpoints; restore() takes what save() wrote of a cache of the same configuration and throws
+  // stream::trace::Malformed for everything else.
+  void save(stream::trace::Buffer& out) const;
+  void restore(stream::trace::Bytes& in);
+
   std::uint64_t line_count() const { return lines_.size(); }
   std::uint32_t ways() const { return config_.ways; }
   const CacheConfig& config() const { return config_; }
@@ -86,6 +92,7 @@ class Cache {
   std::uint8_t part(std::uint8_t sectors, unsigned sub) const {
     return static_cast<std::uint8_t>((sectors >> (sub * subsectors_)) & part_mask_);
   }
+  std::uint64_t first_random() const { return config_.seed * 2 + 0x9e3779b97f4a7c15ull; }
   void build();
 
   CacheConfig config_;
@@ -101,6 +108,9 @@ class Cache {
   std::vector<Slot> index_;            // open addressing, power of two, slot + 1
   std::size_t index_mask_ = 0;
   std::uint64_t random_ = 0;
+  void restore_set(std::uint32_t number, stream::trace::Bytes& in);
+  void restore_line(Slot slot, std::uint32_t set_number, stream::trace::Bytes& in);
+
   bool touched_ = false;               // holds anything since clear()
 };
 

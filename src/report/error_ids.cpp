@@ -107,6 +107,17 @@ const std::vector<Term>& error_ids() {
       {"trace-damaged", "The content of a trace is damaged: a checksum is wrong, or it ends too early.",
        "Copy or record it again. Memory traces: `gzip -t` and `zstd -t` check them; zstd windows above 128 MiB (--long) are not read."},
 
+      // Checkpoints (docs/checkpoints.md).
+      {"checkpoint-file", "A file is no checkpoint, or cannot be read as one.", "`simtlab run ... --checkpoint FILE` writes one."},
+      {"checkpoint-version", "A checkpoint was written in another version of the format.", "Write it again with this simtlab."},
+      {"checkpoint-damaged", "A checkpoint ends before anything in it is complete, or its content contradicts itself.",
+       "Copy or write it again; a run that was killed leaves a file that is complete up to some launch."},
+      {"checkpoint-mismatch", "The run is not the one that wrote the checkpoint: the message names the first difference.",
+       "Use the same command, input, configuration and version, or start again without --resume. Programs that put time, random numbers or "
+       "addresses of the host into device memory differ from run to run."},
+      {"checkpoint-limit", "A launch has more to keep than a checkpoint can hold of one: 32 MiB of printed text or of results.",
+       "Run without --checkpoint, or print less in kernels."},
+
       // Traces of kernels (docs/traces.md).
       {"trace-file", "A file is no trace of kernels, or cannot be read as one.",
        "`simtlab run ... --record FILE.simt` writes one; Accel-Sim's are named by their kernelslist.g."},

@@ -51,6 +51,9 @@ std::string to_json(const RunConfig& config) {
                     {"kernels", config.kernels},
                     {"seed", config.seed},
                     {"record", config.record},
+                    {"checkpoint", config.checkpoint},
+                    {"checkpoint_every", config.checkpoint_every},
+                    {"resume", config.resume},
                     {"what_if", config.what_if},
                     {"lowering", std::uint64_t{config.lowering}},
                     {"lines", std::uint64_t{config.lines}},
@@ -79,6 +82,9 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
   config.record = member<std::string>(in, "record", file);
+  config.checkpoint = member<std::string>(in, "checkpoint", file);
+  config.checkpoint_every = member<std::uint64_t>(in, "checkpoint_every", file);
+  config.resume = member<std::string>(in, "resume", file);
   config.what_if = member<std::string>(in, "what_if", file);
   config.lowering = member<std::uint64_t>(in, "lowering", file) != 0;
   config.lines = member<std::uint64_t>(in, "lines", file) != 0;

@@ -42,6 +42,8 @@ struct RunConfig {
   std::uint32_t threads = 0;           // of the host; 0 = all that the process may use
   std::uint64_t seed = 0;
   std::string record;                  // absolute path of the trace to write; empty: none
+  std::string checkpoint, resume;      // absolute paths; empty: none
+  std::uint64_t checkpoint_every = 0;  // launches; 0 = a minute
   std::string what_if = "none";        // limits that are lifted
   bool lowering = true;                // timing/lowering.h
   bool lines = false;                  // what is to be observed (timing/timing.h)

@@ -1,5 +1,7 @@
 #include "runtime/configuration.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <string>
 
@@ -27,6 +29,20 @@ result::RunConfig run_config(const device::Configuration& c) {
   config.what_if = o.what_if;
   config.lowering = o.lowering == "on";
   return config;
+}
+
+gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config, const device::LoadedDevice& device) {
+  gpu::CheckpointOptions out;
+  out.write = config.checkpoint;
+  out.resume = config.resume;
+  out.every = config.checkpoint_every;
+  // The name by which the GPU was given is not compared: its values are.
+  out.run = {{"the version of simtlab", SIMTLAB_VERSION}, {"mode", config.mode},       {"kernels", config.kernels},
+             {"sample", fmt::format("{}", config.sample)}, {"what-if", config.what_if}, {"regs", fmt::format("{}", config.registers)},
+             {"seed", fmt::format("{}", config.seed)},     {"lines", config.lines ? "on" : "off"},
+             {"series", fmt::format("{}", config.series)}};
+  for (const device::Entry& e : device.entries) out.run.emplace_back(e.key, e.value);
+  return out;
 }
 
 }  // namespace simtlab::runtime

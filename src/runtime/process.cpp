@@ -162,12 +162,12 @@ void watch_process(Runtime& runtime) {
   for (const int s : crash_signals) install(s, on_crash);
 }
 
-std::string claim_recording(const std::string& file) {
+std::string claim_output(const std::string& file, const std::string& kind) {
   const char* result = std::getenv("SIMTLAB_RESULT");
   if (file.empty() || result == nullptr) return file;
   for (unsigned i = 0; i < 10000; ++i) {
     const std::string number = i == 0 ? "" : "." + std::to_string(i);
-    const int claim = open((result + (".trace" + number)).c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    const int claim = open((result + (kind + number)).c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (claim < 0) continue;
     close(claim);
     return file + number;
@@ -180,6 +180,7 @@ void write_result(Runtime& runtime) {
   if (path == nullptr || *path == '\0') return;
   try {
     runtime.finish_recording();
+    runtime.finish_checkpoint();
     write_or_throw(runtime, path);
   } catch (const Error& error) {
     std::fprintf(stderr, "simtlab: %s", error.format().c_str());

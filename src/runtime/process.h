@@ -17,8 +17,9 @@ class Runtime;
 const volatile bool* interrupt_flag();
 // Called once, when the GPU is made (under the lock).
 void watch_process(Runtime& runtime);
-// Several processes of a program that record get files of their own: FILE, FILE.1, ... Empty stays empty.
-std::string claim_recording(const std::string& file);
+// Several processes of a program that write such a file get files of their own: FILE, FILE.1, ... Empty stays empty.
+// kind: ".trace", ...: what they take in turns.
+std::string claim_output(const std::string& file, const std::string& kind);
 // Writes the result now (again: replaces what this process wrote). Never throws; says on stderr if it can't.
 void write_result(Runtime& runtime);
 // A launch was stopped by the flag: partial result, exit 130.

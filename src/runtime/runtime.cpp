@@ -129,7 +129,10 @@ gpu::Gpu& Runtime::gpu() {
     options.sample_error = config_.sample;
     options.kernels = gpu::KernelChoice(config_.kernels);
     options.interrupt = interrupt_flag();
-    options.record = claim_recording(config_.record);
+    options.record = claim_output(config_.record, ".trace");
+    options.checkpoint = checkpoint_options(config_, *loaded_);
+    options.checkpoint.write = claim_output(config_.checkpoint, ".checkpoint");
+    if (!config_.resume.empty()) options.checkpoint.resume = claim_output(config_.resume, ".resume");
     options.what_if = device::parse_what_if(config_.what_if);
     options.lowering = config_.lowering;
     options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm}};
@@ -197,6 +200,8 @@ CudaError Runtime::report(const Error& error) {
     sticky_ = code;
   } else if (start_failure_) {
     code = error_initialization;
+  } else if (error.id().starts_with("checkpoint-")) {
+    code = sticky_ = error_unknown;
   } else if (error.id().starts_with("limit-")) {
     code = error_launch_timeout;
     sticky_ = code;
@@ -238,6 +243,19 @@ const MemoryKind* Runtime::kind_of(const void* pointer) {
   if (found == nullptr) return nullptr;
   const auto it = allocations.find(found->address);
   return it == allocations.end() ? &variable : &it->second;
+}
+
+// Not by way of keep_failure(): it is what calls this.
+void Runtime::finish_checkpoint() {
+  if (!gpu_) return;
+  try {
+    gpu_->finish_checkpoint(!interrupted_ && failure_.empty());
+  } catch (const Error& error) {
+    if (!failure_.empty()) return;
+    failure_ = error.format();
+    failure_id_ = error.id();
+    failure_code_ = static_cast<int>(error.code());
+  }
 }
 
 std::optional<result::Result> Runtime::result() {

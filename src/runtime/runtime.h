@@ -61,6 +61,7 @@ class Runtime {
   void finish_recording() {
     if (gpu_) gpu_->finish_recording();
   }
+  void finish_checkpoint();
   // Result so far; nullopt if the program made no CUDA call that counts.
   std::optional<result::Result> result();
 

@@ -169,6 +169,16 @@ void Gpu::move_timeline_to(result::Timeline& out) {
 
 void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory.invalidate(address, bytes); }
 
+void Gpu::save(stream::trace::Buffer& out) const {
+  stream::trace::put_number(out, impl_->epoch);
+  impl_->memory.save(out);
+}
+
+void Gpu::restore(stream::trace::Bytes& in) {
+  impl_->epoch = in.number();
+  impl_->memory.restore(in);
+}
+
 result::KernelResult Gpu::run(const exec::Launch& launch) {
   impl_->executed.emplace(launch);
   return run(*impl_->executed);

@@ -425,4 +425,14 @@ void MemorySystem::restart() {
   counters_ = {};
 }
 
+void MemorySystem::save(stream::trace::Buffer& out) const {
+  for (const Slice& slice : slices_) slice.cache.save(out);
+  translation_.save(out);
+}
+
+void MemorySystem::restore(stream::trace::Bytes& in) {
+  for (Slice& slice : slices_) slice.cache.restore(in);
+  translation_.restore(in);
+}
+
 }  // namespace simtlab::timing

@@ -54,6 +54,9 @@ class MemorySystem {
   void invalidate(std::uint64_t address, std::uint64_t bytes);
   // A new launch: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
   void restart();
+  // What stays between launches, for checkpoints. restore() throws stream::trace::Malformed.
+  void save(stream::trace::Buffer& out) const;
+  void restore(stream::trace::Bytes& in);
 
  private:
   using Index = std::uint32_t;

@@ -12,6 +12,7 @@
 #include "device/what_if.h"
 #include "result/metrics.h"
 #include "result/timeline.h"
+#include "stream/trace/bytes.h"
 #include "stream/warp_source.h"
 
 namespace simtlab::timing {
@@ -70,6 +71,9 @@ class Gpu {
   result::KernelResult partial();
   // Device memory was written by a copy: caches drop what they hold of it.
   void invalidate(std::uint64_t address, std::uint64_t bytes);
+  // What a launch leaves to the next, for checkpoints: the contents of L2 (and of the table of translations). All else begins anew.
+  void save(stream::trace::Buffer& out) const;
+  void restore(stream::trace::Bytes& in);   // throws stream::trace::Malformed
   // What was recorded of the window since the last call.
   void move_timeline_to(result::Timeline& out);
 

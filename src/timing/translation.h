@@ -35,6 +35,9 @@ class Translation {
     return latency_;
   }
 
+  void save(stream::trace::Buffer& out) const { table_.save(out); }
+  void restore(stream::trace::Bytes& in) { table_.restore(in); }
+
   // A new launch: time begins anew, translations stay.
   void restart() { walks_.clear(); }
 
