@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "memory/time.h"
+#include "stream/trace/bytes.h"
 
 namespace simtlab::memory {
 
@@ -56,6 +57,9 @@ class Dram {
   virtual Cycle settle(Cycle) { return 0; }
   // Statistics and clock start again; what was under way is dropped.
   virtual void restart() = 0;
+  // What restart() leaves, for checkpoints; nothing in most memories. restore() throws stream::trace::Malformed.
+  virtual void save(stream::trace::Buffer&) const {}
+  virtual void restore(stream::trace::Bytes&) {}
 };
 
 }  // namespace simtlab::memory

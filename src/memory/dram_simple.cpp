@@ -63,4 +63,17 @@ void DramSimple::restart() {
   statistics_ = {};
 }
 
+void DramSimple::save(stream::trace::Buffer& out) const {
+  for (const std::uint64_t row : rows_) stream::trace::put_number(out, row);
+  out.insert(out.end(), next_way_.begin(), next_way_.end());
+}
+
+void DramSimple::restore(stream::trace::Bytes& in) {
+  for (std::uint64_t& row : rows_) row = in.number();
+  for (std::uint8_t& way : next_way_) {
+    way = in.byte();
+    if (way >= row_ways) throw stream::trace::Malformed("a memory has fewer open rows than that");
+  }
+}
+
 }  // namespace simtlab::memory

@@ -33,6 +33,8 @@ class DramSimple final : public Dram {
   void advance(Cycle now, std::vector<DramDone>& done) override;
   DramStatistics statistics() const override;
   void restart() override;
+  void save(stream::trace::Buffer& out) const override;   // open rows
+  void restore(stream::trace::Bytes& in) override;
 
  private:
   bool open_row(std::uint32_t partition, std::uint64_t row);

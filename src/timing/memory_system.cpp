@@ -428,11 +428,13 @@ void MemorySystem::restart() {
 void MemorySystem::save(stream::trace::Buffer& out) const {
   for (const Slice& slice : slices_) slice.cache.save(out);
   translation_.save(out);
+  dram_->save(out);
 }
 
 void MemorySystem::restore(stream::trace::Bytes& in) {
   for (Slice& slice : slices_) slice.cache.restore(in);
   translation_.restore(in);
+  dram_->restore(in);
 }
 
 }  // namespace simtlab::timing

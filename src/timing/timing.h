@@ -71,7 +71,7 @@ class Gpu {
   result::KernelResult partial();
   // Device memory was written by a copy: caches drop what they hold of it.
   void invalidate(std::uint64_t address, std::uint64_t bytes);
-  // What a launch leaves to the next, for checkpoints: the contents of L2 (and of the table of translations). All else begins anew.
+  // What a launch leaves to the next, for checkpoints: the contents of L2 and of the table of translations, rows that are open.
   void save(stream::trace::Buffer& out) const;
   void restore(stream::trace::Bytes& in);   // throws stream::trace::Malformed
   // What was recorded of the window since the last call.

@@ -72,7 +72,7 @@ TEST(CacheState, RefusesWhatNoCacheWrites) {
       ++refused;
     }
     try {
-      Bytes in(std::span(saved).first(at));
+      Bytes in(std::span<const std::uint8_t>(saved.data(), at));
       other.restore(in);
       FAIL() << at;
     } catch (const Malformed&) {
