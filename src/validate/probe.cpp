@@ -156,7 +156,7 @@ double Probe::shared_bandwidth(std::uint64_t bytes) {
   const auto chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / chunk, 1));
   // Nothing of what was read more than L2's size ago is left.
   const auto most = static_cast<std::uint32_t>(1.5 * static_cast<double>(impl_->device.l2.bytes) / static_cast<double>(chunk));
-  return turns(chunks, std::min(chunks, most));
+  return turns(chunks, chunks > 3 * impl_->wave() ? 0 : std::min(chunks, most));   // where nothing is read twice, nothing need be read before
 }
 
 double Probe::memory_read() { return turns(3 * impl_->wave(), 0); }   // nothing is read twice
