@@ -3,7 +3,8 @@
 
     bench/cross_check.py RESULTS [--simtlab BINARY] [FILTER]
 
-Writes RESULTS/DEVICE/EXAMPLE.json. Programs are compiled for sm_70, as for that table, into a scratch folder.
+Writes RESULTS/DEVICE/EXAMPLE.json. Programs are compiled for sm_70, as for that table, into a scratch folder, and each PTX instruction costs one
+(--lowering off), as it does in GPGPU-Sim.
 """
 import argparse
 import csv
@@ -33,7 +34,7 @@ def main():
             out.parent.mkdir(parents=True, exist_ok=True)
             if not pathlib.Path(program).exists():
                 subprocess.run([options.simtlab, "build", "-arch=sm_70", str(ROOT / f"examples/{app}.cu"), "-o", program], check=True)
-            subprocess.run([options.simtlab, "run", "--gpu", device, "-q", f"--json={out}", "--", program, size], check=True)
+            subprocess.run([options.simtlab, "run", "--gpu", device, "--lowering", "off", "-q", f"--json={out}", "--", program, size], check=True)
 
 
 if __name__ == "__main__":
