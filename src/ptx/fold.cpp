@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/fold_parts.h"
 #include "ptx/liveness.h"
 
 namespace simtlab::ptx {
@@ -10,26 +11,6 @@ namespace {
 constexpr std::uint32_t none = no_pc;
 constexpr unsigned look_ahead = 64;            // instructions between one that is taken in and its user
 constexpr std::int64_t largest_offset = (1 << 23) - 1;   // of an access in machine code: 24 bits with sign
-constexpr unsigned demand_rounds = 16;
-
-bool is_integer(Type t) { return !is_float(t) && t != Type::pred && t != Type::none; }
-bool is_register(const Operand& o) { return o.kind == OperandKind::reg || o.kind == OperandKind::pred; }
-bool is_logic(Op op) { return op == Op::and_ || op == Op::or_ || op == Op::xor_ || op == Op::not_; }
-bool plain(const Inst& i) { return i.guard.kind == OperandKind::none && i.dst_count == 1 && is_register(i.dst[0]); }
-// add or sub without a flag.
-bool is_sum(const Inst& i) { return (i.op == Op::add || i.op == Op::sub) && !i.mods.cc_in && !i.mods.cc_out && !i.mods.sat; }
-
-// Whether the operand is the address of an access.
-bool is_base(const Inst& i, unsigned operand) {
-  switch (i.op) {
-    case Op::ld: case Op::ldu: case Op::st: case Op::atom: case Op::red: case Op::prefetch: case Op::prefetchu:
-      return operand == 0;
-    case Op::cp_async:
-      return operand <= 1;
-    default:
-      return false;
-  }
-}
 
 class Folder {
  public:
@@ -37,7 +18,7 @@ class Folder {
 
   void run() {
     gather();
-    find_low_halves();
+    find_low_halves(f_, types_);
     known_.assign(f_.code.size(), false);
     fold_branches();
     for (std::uint32_t pc = 0; pc < f_.code.size(); ++pc) fold_operand(pc);
@@ -150,61 +131,6 @@ class Folder {
       }
     }
     return false;
-  }
-
-  // Whether the upper half of a 64-bit result is looked at, by whether the upper halves of what is made of it are.
-  enum class Demand : std::uint8_t { whole, low, as_result };
-  Demand demand(const Inst& inst, unsigned operand) const {
-    if (is_base(inst, operand)) return inst.mods.space == Space::shared || inst.mods.space == Space::local ? Demand::low : Demand::whole;
-    switch (inst.op) {
-      case Op::cvt:
-        return is_float(inst.type) ? Demand::whole : size_of(inst.type) <= 4 ? Demand::low : Demand::as_result;
-      case Op::mul: case Op::mad:
-        return inst.mods.mul == MulMode::lo || (inst.mods.mul == MulMode::wide && operand == 2) ? Demand::as_result : Demand::whole;
-      case Op::add: case Op::sub:
-        return is_sum(inst) ? Demand::as_result : Demand::whole;
-      case Op::mov:
-        return inst.dst_count == 1 && inst.src_count == 1 ? Demand::as_result : Demand::whole;
-      case Op::cvta:
-        return inst.mods.to && inst.mods.space != Space::global ? Demand::low : Demand::as_result;
-      case Op::shl:
-        return operand == 0 ? Demand::as_result : Demand::low;
-      case Op::and_: case Op::or_: case Op::xor_: case Op::not_: case Op::neg: case Op::selp:
-        return Demand::as_result;
-      default:
-        return Demand::whole;
-    }
-  }
-  bool wide(const Operand& o) const { return o.kind == OperandKind::reg && size_of(types_[o.index]) == 8 && is_integer(types_[o.index]); }
-
-  // Backwards over the code until nothing changes; where that takes long, all of everything is taken to be looked at.
-  void find_low_halves() {
-    std::vector<bool> high(types_.size(), false);
-    bool changed = true;
-    for (unsigned round = 0; changed && round < demand_rounds; ++round) {
-      changed = false;
-      for (std::size_t pc = f_.code.size(); pc-- > 0;) changed = ask(f_.code[pc], high) || changed;
-    }
-    if (changed) return;
-    for (Inst& inst : f_.code)
-      inst.low_half = inst.dst_count == 1 && wide(inst.dst[0]) && !high[inst.dst[0].index] && !accesses_memory(inst.op_class);
-  }
-  bool ask(const Inst& inst, std::vector<bool>& high) const {
-    bool changed = false;
-    const auto look = [&](const Operand& o) {
-      if (!wide(o) || high[o.index]) return;
-      high[o.index] = changed = true;
-    };
-    const bool result = inst.dst_count > 0 && wide(inst.dst[0]) && high[inst.dst[0].index];
-    for (unsigned i = 0; i < inst.src_count; ++i) {
-      const Demand d = demand(inst, i);
-      if (d == Demand::whole || (d == Demand::as_result && result)) look(inst.src[i]);
-    }
-    if (inst.op != Op::call) return changed;
-    const CallSite& site = f_.call_sites[inst.target];
-    look(site.pointer);
-    for (const CallArg& arg : site.args) look(arg.reg);
-    return changed;
   }
 
   // An assembler lays blocks out so that one of the jumps to a block that nothing falls into need not jump. The last one, for it is a loop's.
