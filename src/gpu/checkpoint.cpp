@@ -136,8 +136,24 @@ std::optional<Checkpoint::Replayed> Checkpoint::before(Launch& launch, const Mac
       if (one.kernels.size() != 1) throw Malformed("a launch has more than one result");
       out.result = std::move(one.kernels.front());
     }
-    restore(in, machine.heap);
-    copy(known.entry, content);
+    heap_.clear();
+    std::uint64_t at = 0;
+    for (std::size_t n = in.count(); n > 0; --n) {
+      at += in.number();
+      heap_.emplace(at, in.number());
+    }
+    in.end();
+  } catch (const Malformed& e) {
+    reader_->damaged(known.entry.offset, e.what());
+  }
+  copy(known.entry, content);
+  return out;
+}
+
+void Checkpoint::apply(const Machine& machine) {
+  const Reader::Launch& known = reader_->launches()[replayed_];
+  try {
+    if (!machine.heap.restore(heap_)) throw Malformed("blocks of the device heap that it can't have");
     for (const Reader::Place& place : known.pages) {
       const Buffer pages = reader_->read(place);
       stream::checkpoint::apply_changes(Bytes(pages), machine.memory);
@@ -149,18 +165,6 @@ std::optional<Checkpoint::Replayed> Checkpoint::before(Launch& launch, const Mac
   ++launches_;
   ++incomplete_;
   if (++replayed_ == reader_->launches().size() && machine.timing != nullptr) restore_timing(*machine.timing);
-  return out;
-}
-
-void Checkpoint::restore(Bytes in, exec::DeviceHeap& heap) const {
-  std::map<std::uint64_t, std::uint64_t> blocks;
-  std::uint64_t at = 0;
-  for (std::size_t n = in.count(); n > 0; --n) {
-    at += in.number();
-    blocks.emplace(at, in.number());
-  }
-  in.end();
-  if (!heap.restore(blocks)) throw Malformed("blocks of the device heap that it can't have");
 }
 
 void Checkpoint::restore_timing(timing::Gpu& timing) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,9 +54,12 @@ class Checkpoint {
     std::optional<result::KernelResult> result;   // none: the launch was not simulated
     std::string printed;
   };
-  // Before a launch. If the file holds it, the device is as behind it. Throws Error(bad_input "checkpoint-mismatch").
+  // Launches come one at a time: before() when one begins, then apply() or after() when it ends.
+  // What the file knows of the launch that begins; none: it is to be run. Throws Error(bad_input "checkpoint-mismatch").
   std::optional<Replayed> before(Launch& launch, const Machine& machine);
-  // Behind a launch that was run.
+  // What that launch did to the device.
+  void apply(const Machine& machine);
+  // A launch that was run has ended.
   void after(const Launch& launch, const result::KernelResult* result, std::string_view printed, const Machine& machine);
   // The run has ended, or is stopped. ended: as it should; then launches that the file holds beyond are an error.
   void finish(bool ended);
@@ -66,7 +70,6 @@ class Checkpoint {
   void check_run(const CheckpointOptions& options) const;
   void check(const Launch& launch, stream::trace::Bytes& in) const;
   [[noreturn]] void mismatch(std::string text) const;
-  void restore(stream::trace::Bytes in, exec::DeviceHeap& heap) const;
   void restore_timing(timing::Gpu& timing);
   void copy(const stream::checkpoint::Reader::Place& place, const stream::trace::Buffer& content);
   void complete();
@@ -75,6 +78,7 @@ class Checkpoint {
   std::unique_ptr<stream::checkpoint::Reader> reader_;
   std::unique_ptr<stream::checkpoint::Writer> writer_;
   std::size_t replayed_ = 0;
+  std::map<std::uint64_t, std::uint64_t> heap_;            // behind the launch that before() found
   std::uint64_t launches_ = 0;                             // in the file that is written
   std::uint64_t incomplete_ = 0;                           // of them behind the last complete()
   std::vector<stream::checkpoint::PageHash> pages_;        // before the launch

@@ -32,6 +32,7 @@ std::optional<result::KernelResult> Gpu::Impl::resumed_or_run(const stream::Warp
   const Checkpoint::Machine machine{memory, heap, timing.get()};
   Checkpoint::Launch description = describe(launch, executed, stream);
   if (std::optional<Checkpoint::Replayed> known = checkpoint->before(description, machine)) {
+    checkpoint->apply(machine);
     if (options.print && !known->printed.empty()) options.print(known->printed);
     return std::move(known->result);
   }

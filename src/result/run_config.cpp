@@ -1,5 +1,6 @@
 #include "result/run_config.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -35,34 +36,56 @@ T member(const Json& object, const char* key, const std::string& file) {
 
 }  // namespace
 
-std::string to_json(const RunConfig& config) {
+namespace {
+
+Json object_of(const RunConfig& config) {
   Json settings = Json::array();
   for (const RunSetting& s : config.settings)
     settings.push_back({{"key", s.key}, {"value", s.value}, {"layer", s.layer}, {"where", s.where}});
-  const Json out = {{"gpu", config.gpu},
-                    {"settings", settings},
-                    {"mode", config.mode},
-                    {"max_cycles", config.max_cycles},
-                    {"max_time_s", config.max_time_s},
-                    {"max_memory_bytes", config.max_memory_bytes},
-                    {"registers", config.registers},
-                    {"threads", config.threads},
-                    {"sample", config.sample},
-                    {"kernels", config.kernels},
-                    {"seed", config.seed},
-                    {"record", config.record},
-                    {"checkpoint", config.checkpoint},
-                    {"checkpoint_every", config.checkpoint_every},
-                    {"resume", config.resume},
-                    {"what_if", config.what_if},
-                    {"lowering", std::uint64_t{config.lowering}},
-                    {"lines", std::uint64_t{config.lines}},
-                    {"series", config.series},
-                    {"timeline", config.timeline},
-                    {"timeline_from", config.timeline_from},
-                    {"timeline_to", config.timeline_to},
-                    {"timeline_sm", config.timeline_sm}};
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return {{"gpu", config.gpu},
+          {"settings", settings},
+          {"mode", config.mode},
+          {"max_cycles", config.max_cycles},
+          {"max_time_s", config.max_time_s},
+          {"max_memory_bytes", config.max_memory_bytes},
+          {"registers", config.registers},
+          {"threads", config.threads},
+          {"sample", config.sample},
+          {"kernels", config.kernels},
+          {"seed", config.seed},
+          {"record", config.record},
+          {"checkpoint", config.checkpoint},
+          {"checkpoint_every", config.checkpoint_every},
+          {"resume", config.resume},
+          {"what_if", config.what_if},
+          {"lowering", std::uint64_t{config.lowering}},
+          {"lines", std::uint64_t{config.lines}},
+          {"series", config.series},
+          {"timeline", config.timeline},
+          {"timeline_from", config.timeline_from},
+          {"timeline_to", config.timeline_to},
+          {"timeline_sm", config.timeline_sm}};
+}
+
+// Where and how fast a run is done, not what comes of it. Of the GPU the values count, not the name.
+bool is_of_the_host(std::string_view key) {
+  static constexpr std::string_view keys[] = {"gpu",     "settings",   "threads",          "max_cycles", "max_time_s", "max_memory_bytes",
+                                              "record", "checkpoint", "checkpoint_every", "resume"};
+  return std::ranges::find(keys, key) != std::end(keys) || key.starts_with("timeline");
+}
+
+}  // namespace
+
+std::string to_json(const RunConfig& config) {
+  return object_of(config).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::pair<std::string, std::string>> what_results_depend_on(const RunConfig& config) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const Json object = object_of(config);   // outlives items()
+  for (const auto& [key, value] : object.items())
+    if (!is_of_the_host(key)) out.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+  return out;
 }
 
 RunConfig run_config_from_json(std::string_view text, const std::string& file) {

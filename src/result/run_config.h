@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace simtlab::result {
@@ -55,6 +56,8 @@ struct RunConfig {
 };
 
 std::string to_json(const RunConfig& config);
+// All keys but those of the host, with their values: runs that agree in them (and in the device) have the same results.
+std::vector<std::pair<std::string, std::string>> what_results_depend_on(const RunConfig& config);
 // Throws Error(bad_input, "run-config") naming `file` and the key.
 RunConfig run_config_from_json(std::string_view text, const std::string& file);
 

@@ -1,7 +1,5 @@
 #include "runtime/configuration.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <string>
 
@@ -36,11 +34,8 @@ gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config, const
   out.write = config.checkpoint;
   out.resume = config.resume;
   out.every = config.checkpoint_every;
-  // The name by which the GPU was given is not compared: its values are.
-  out.run = {{"the version of simtlab", SIMTLAB_VERSION}, {"mode", config.mode},       {"kernels", config.kernels},
-             {"sample", fmt::format("{}", config.sample)}, {"what-if", config.what_if}, {"regs", fmt::format("{}", config.registers)},
-             {"seed", fmt::format("{}", config.seed)},     {"lines", config.lines ? "on" : "off"},
-             {"series", fmt::format("{}", config.series)}};
+  out.run = result::what_results_depend_on(config);
+  out.run.emplace_back("the version of simtlab", SIMTLAB_VERSION);
   for (const device::Entry& e : device.entries) out.run.emplace_back(e.key, e.value);
   return out;
 }

@@ -95,7 +95,8 @@ class Programs(Case):
     def test_another_run_is_refused_with_the_first_difference(self):
         self.program("--checkpoint", "c")
         for options, words, text in ((("--set", "sm.count=4"), (), "sm.count"), ((), ("19999",), "launch 1, kernel '_Z4takev': device memory holds something else"),
-                                     (("--regs", "40"), (), "regs = 0, this one has 40")):
+                                     (("--lowering", "off"), (), "lowering = 1, this one has 0"),
+                                     (("--regs", "40"), (), "registers = 0, this one has 40")):
             *_, said = self.program("--resume", "c", *options, words=words, code=3)
             self.assertIn("[checkpoint-mismatch]", said)
             self.assertIn(text, said)

@@ -158,6 +158,16 @@ TEST(RunConfigJson, RoundTrips) {
   EXPECT_EQ(run_config_from_json(to_json(c), "c.json"), c);
 }
 
+TEST(RunConfigJson, ResultsDependOnWhatIsNotOfTheHost) {
+  RunConfig a, b;
+  b.threads = 7;
+  b.max_time_s = 3;
+  b.resume = "/file";
+  EXPECT_EQ(what_results_depend_on(a), what_results_depend_on(b));
+  b.seed = 5;
+  EXPECT_NE(what_results_depend_on(a), what_results_depend_on(b));
+}
+
 TEST(RunConfigJson, BadContentIsAnErrorThatNamesTheKey) {
   for (const auto& [from, to, key] :
        std::vector<std::array<std::string, 3>>{{"\"mode\": \"timing\"", "\"mode\": \"fast\"", "mode"},
