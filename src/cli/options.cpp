@@ -9,6 +9,7 @@
 #include "base/shown.h"
 #include "device/main_memory.h"
 #include "gpu/kernel_choice.h"
+#include "gpu/sharing.h"
 
 namespace simtlab::cli {
 namespace {
@@ -123,6 +124,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("LIST")
       ->group(limits);
   command
+      .add_option("--sharing", options.sharing,
+                  "How kernels of different streams share the GPU: leftover, spatial, smk, serial, or NAME=SM-SM,...")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("POLICY")
+      ->group("Configuration");
+  command
       .add_option("--sample", options.sample, "Extrapolate large grids once the pace of their blocks is known so well (0.02: 2 %)")
       ->type_name("ERROR")
       ->group(limits);
@@ -195,6 +202,7 @@ device::Configuration resolve(const RunOptions& options) {
   add(settings, "threads", options.threads);
   add(settings, "sample", options.sample);
   add(settings, "kernels", options.kernels);
+  add(settings, "sharing", options.sharing);
   add(settings, "seed", options.seed);
   add(settings, "max-cycles", options.max_cycles);
   // A bare number is seconds: the option measures nothing else.
@@ -209,6 +217,7 @@ device::Configuration resolve(const RunOptions& options) {
                 "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
   gpu::KernelChoice checked(configuration.options.kernels);   // throws
+  gpu::parse_sharing(configuration.options.sharing);
   if (configuration.options.sample < 0 || configuration.options.sample > 0.5)
     throw Error(ExitCode::usage, "option-value", fmt::format("--sample {:g} is not between 0 and 0.5", configuration.options.sample),
                 "--sample 0.02 stops simulating blocks when their pace is known to 2 %");

@@ -27,7 +27,7 @@ struct RunOptions {
   std::optional<std::string> dram, channels, controller;
   std::optional<std::string> mode, what_if, lowering;
   // As typed; device::gather() checks them.
-  std::optional<std::string> threads, sample, kernels, seed, max_cycles, max_time, max_memory, registers;
+  std::optional<std::string> threads, sample, kernels, sharing, seed, max_cycles, max_time, max_memory, registers;
 };
 
 struct OutputOptions {

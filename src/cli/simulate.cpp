@@ -20,6 +20,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.registers_override = static_cast<std::uint32_t>(o.registers);
   out.sample_error = o.sample;
   out.kernels = gpu::KernelChoice(o.kernels);
+  out.sharing = gpu::parse_sharing(o.sharing);
   out.threads = static_cast<unsigned>(o.threads);
   out.interrupt = signals.flag();
   out.what_if = device::parse_what_if(o.what_if);

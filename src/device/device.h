@@ -111,6 +111,7 @@ struct Device {
   struct Host {
     double launch_overhead_ns = 0;   // kernel launch, from the call to the first block, pipelined launches
     double block_launch_cycles = 0;  // between two blocks handed to one SM
+    std::uint32_t max_grids = 1;     // kernels that run at once
     double copy_bandwidth_h2d = 0, copy_bandwidth_d2h = 0;   // bytes/s, pinned
     double copy_latency_ns = 0;
   } host;

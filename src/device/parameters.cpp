@@ -283,6 +283,8 @@ std::vector<Parameter> make_parameters() {
       "host.block_launch", Unit::cycles, 0, max_latency,
       [](Device& d) { return &d.host.block_launch_cycles; }, "Between two blocks handed to one SM");
   add(
+      "host.max_grids", none, 1, 128, [](Device& d) { return &d.host.max_grids; }, "Kernels that the GPU runs at once");
+  add(
       "host.copy_bandwidth_h2d", Unit::bytes_per_second, 1e6, 1e15,
       [](Device& d) { return &d.host.copy_bandwidth_h2d; },
       "Large copies from pinned host memory to the device");

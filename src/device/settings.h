@@ -23,6 +23,7 @@ struct ToolOptions {
   std::string gpu;   // catalogue name, or the path of a device file
   std::string mode;  // "timing", "functional"
   std::string kernels;  // gpu::KernelChoice; "*": all
+  std::string sharing;  // gpu::Sharing; "leftover"
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;     // of the host; 0: all that the process may use
   double sample = 0;             // relative error; 0: every block is simulated

@@ -1,4 +1,4 @@
-// Copies and fills: bytes at once, time on the timeline.
+// Copies and fills: their time on the schedule, and what they do to memory when they end.
 #include <algorithm>
 #include <cstring>
 
@@ -44,46 +44,54 @@ double Gpu::Impl::fill_time(std::uint64_t bytes) const {
   return device.host.launch_overhead_ns + static_cast<double>(bytes) / bandwidth * 1e9;
 }
 
-void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async) {
+void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect) {
   note(stream::trace::OpKind::copy, {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
-  const double duration = copy_time(bytes, kind);
-  const Engine engine = kind == CopyKind::host_to_device   ? Engine::copy_in
-                        : kind == CopyKind::device_to_host ? Engine::copy_out
-                                                           : Engine::compute;
-  timeline.submit(stream, engine, duration, 0, !async);
+  Work work;
+  work.duration_ns = copy_time(bytes, kind);
+  work.engine = kind == CopyKind::host_to_device ? Engine::copy_in : kind == CopyKind::device_to_host ? Engine::copy_out : Engine::within;
+  work.effect = std::move(effect);
   ++copy_count;
   copy_bytes[static_cast<std::size_t>(kind)] += bytes;
-  copy_time_ns += duration;
+  copy_time_ns += work.duration_ns;
+  submit(stream, std::move(work), 0, !async);
 }
 
-void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async) {
+void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect) {
   note(stream::trace::OpKind::fill, {.flag = async, .stream = stream, .a = bytes});
-  const double duration = fill_time(bytes);
-  timeline.submit(stream, Engine::compute, duration, 0, !async);
+  Work work;
+  work.duration_ns = fill_time(bytes);
+  work.engine = Engine::within;
+  work.effect = std::move(effect);
   ++copy_count;
   fill_bytes += bytes;
-  copy_time_ns += duration;
+  copy_time_ns += work.duration_ns;
+  submit(stream, std::move(work), 0, !async);
 }
 
+namespace {
+
+void copy_rows(std::byte* to, const std::byte* from, const Gpu::Box& box) {
+  for (std::uint64_t z = 0; z < box.depth; ++z)
+    for (std::uint64_t y = 0; y < box.height; ++y)
+      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch, box.width);
+}
+
+// What the host may change as soon as an asynchronous copy has been submitted, side by side.
+std::shared_ptr<std::vector<std::byte>> staged(const std::byte* from, const Gpu::Box& box) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(box.width * box.height * box.depth);
+  Gpu::Box packed = box;
+  packed.dst_pitch = box.width;
+  packed.dst_slice = box.width * box.height;
+  copy_rows(bytes->data(), from, packed);
+  return bytes;
+}
+
+}  // namespace
+
 bool Gpu::copy(void* dst, const void* src, std::uint64_t bytes, CopyKind kind, StreamId stream, bool async) {
-  const std::uint64_t to = reinterpret_cast<std::uint64_t>(dst), from = reinterpret_cast<std::uint64_t>(src);
-  Impl& m = *impl_;
-  if (bytes == 0) return true;
-  switch (kind) {
-    case CopyKind::host_to_device:
-      if (!m.memory.write(to, {static_cast<const std::byte*>(src), bytes})) return false;
-      break;
-    case CopyKind::device_to_host:
-      if (!m.memory.read(from, {static_cast<std::byte*>(dst), bytes})) return false;
-      break;
-    case CopyKind::device_to_device:
-      if (m.memory.find(to, bytes) == nullptr || m.memory.find(from, bytes) == nullptr) return false;
-      std::copy_n(m.memory.host(from), bytes, m.memory.host(to));
-      break;
-  }
-  if (kind != CopyKind::device_to_host) m.invalidate(to, bytes);
-  m.charge(bytes, kind, stream, async);
-  return true;
+  Box box;
+  box.width = bytes;
+  return copy_box(dst, src, box, kind, stream, async);
 }
 
 bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, StreamId stream, bool async) {
@@ -98,18 +106,32 @@ bool Gpu::copy_box(void* dst, const void* src, const Box& box, CopyKind kind, St
   if (kind != CopyKind::device_to_host) {
     if (m.memory.find(to_address, *to_extent) == nullptr) return false;
     to = m.memory.host(to_address);
+    m.note(stream::trace::OpKind::invalidate, {.a = to_address, .b = *to_extent});
   }
   if (kind != CopyKind::host_to_device) {
     const std::uint64_t from_address = reinterpret_cast<std::uint64_t>(src);
     if (m.memory.find(from_address, *from_extent) == nullptr) return false;
     from = m.memory.host(from_address);
   }
-  for (std::uint64_t z = 0; z < box.depth; ++z)
-    for (std::uint64_t y = 0; y < box.height; ++y)
-      std::memmove(to + z * box.dst_slice + y * box.dst_pitch, from + z * box.src_slice + y * box.src_pitch,
-                   box.width);
-  if (kind != CopyKind::device_to_host) m.invalidate(to_address, *to_extent);
-  m.charge(box.width * box.height * box.depth, kind, stream, async);
+  std::function<void()> effect;
+  if (kind == CopyKind::host_to_device && async && !m.schedule.idle()) {
+    effect = [to, box, bytes = staged(from, box), &m, to_address, extent = *to_extent] {
+      Box packed = box;
+      packed.src_pitch = box.width;
+      packed.src_slice = box.width * box.height;
+      copy_rows(to, bytes->data(), packed);
+      m.invalidate(to_address, extent);
+    };
+  } else if (kind == CopyKind::host_to_device && async) {
+    copy_rows(to, from, box);   // nothing is under way that could see the difference
+    m.invalidate(to_address, *to_extent);
+  } else {
+    effect = [=, &m, extent = *to_extent] {
+      copy_rows(to, from, box);
+      if (kind != CopyKind::device_to_host) m.invalidate(to_address, extent);
+    };
+  }
+  m.charge(box.width * box.height * box.depth, kind, stream, async, std::move(effect));
   return true;
 }
 
@@ -118,29 +140,28 @@ bool Gpu::fill_box(std::uint64_t address, std::byte value, const Box& box, Strea
   if (box.width == 0 || box.height == 0 || box.depth == 0) return true;
   const std::optional<std::uint64_t> all = extent(box, box.dst_pitch, box.dst_slice);
   if (!all || m.memory.find(address, *all) == nullptr) return false;
-  for (std::uint64_t z = 0; z < box.depth; ++z)
-    for (std::uint64_t y = 0; y < box.height; ++y)
-      m.memory.fill(address + z * box.dst_slice + y * box.dst_pitch, value, box.width);
-  m.invalidate(address, *all);
-  m.charge_fill(box.width * box.height * box.depth, stream, async);
+  m.note(stream::trace::OpKind::invalidate, {.a = address, .b = *all});
+  m.charge_fill(box.width * box.height * box.depth, stream, async, [=, &m, all = *all] {
+    for (std::uint64_t z = 0; z < box.depth; ++z)
+      for (std::uint64_t y = 0; y < box.height; ++y)
+        m.memory.fill(address + z * box.dst_slice + y * box.dst_pitch, value, box.width);
+    m.invalidate(address, all);
+  });
   return true;
 }
 
 bool Gpu::fill(std::uint64_t address, std::byte value, std::uint64_t bytes, StreamId stream, bool async) {
-  Impl& m = *impl_;
-  if (bytes == 0) return true;
-  if (!m.memory.fill(address, value, bytes)) return false;
-  m.invalidate(address, bytes);
-  m.charge_fill(bytes, stream, async);
-  return true;
+  Box box;
+  box.width = bytes;
+  return fill_box(address, value, box, stream, async);
 }
 
 void Gpu::charge_copy(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async) {
-  impl_->charge(bytes, kind, stream, async);
+  impl_->charge(bytes, kind, stream, async, {});
 }
 
 void Gpu::charge_fill(std::uint64_t bytes, StreamId stream, bool async) {
-  impl_->charge_fill(bytes, stream, async);
+  impl_->charge_fill(bytes, stream, async, {});
 }
 
 }  // namespace simtlab::gpu

@@ -29,7 +29,9 @@ std::optional<std::uint64_t> Gpu::allocate(std::uint64_t bytes, std::string what
   return address;
 }
 
+// As on a device, nothing is under way when memory goes.
 bool Gpu::release(std::uint64_t address) {
+  if (!impl_->schedule.idle()) impl_->schedule.synchronize();
   return impl_->memory.release(address);
 }
 
@@ -55,6 +57,7 @@ ModuleId Gpu::load_module(std::string name, std::string ptx) {
 }
 
 void Gpu::unload_module(ModuleId module) {
+  impl_->schedule.run();
   Impl::Slot& slot = impl_->slot(module);
   slot.entries.clear();
   slot.loaded.reset();
@@ -65,6 +68,7 @@ const ptx::Module& Gpu::module(ModuleId module) const {
   return *impl_->slot(module).module;
 }
 exec::LoadedModule& Gpu::loaded(ModuleId module) {
+  impl_->schedule.run();   // what changes now is for launches that follow
   return *impl_->slot(module).loaded;
 }
 
@@ -85,6 +89,7 @@ std::optional<Symbol> Gpu::find_symbol(ModuleId module, std::string_view name) c
 
 std::uint64_t Gpu::create_texture(const exec::Texture& texture) {
   auto& table = impl_->textures;
+  impl_->textures_seen.reset();
   const auto free =
       std::find_if(table.begin(), table.end(), [](const exec::Texture& t) { return t.address == 0; });
   if (free != table.end()) {
@@ -98,6 +103,7 @@ std::uint64_t Gpu::create_texture(const exec::Texture& texture) {
 bool Gpu::destroy_texture(std::uint64_t handle) {
   if (texture(handle) == nullptr) return false;
   impl_->textures[handle - 1] = exec::Texture{};
+  impl_->textures_seen.reset();
   return true;
 }
 
@@ -109,66 +115,70 @@ const exec::Texture* Gpu::texture(std::uint64_t handle) const {
 
 // ---- streams and events
 
-StreamId Gpu::create_stream(bool non_blocking) {
-  impl_->note(OpKind::create_stream, {.flag = non_blocking});
-  return impl_->timeline.create_stream(non_blocking);
+StreamId Gpu::create_stream(bool non_blocking, int priority) {
+  impl_->note(OpKind::create_stream, {.flag = non_blocking, .a = static_cast<std::uint64_t>(priority)});
+  return impl_->schedule.create_stream(non_blocking, priority);
+}
+int Gpu::priority(StreamId stream) const {
+  return impl_->schedule.priority(stream);
 }
 bool Gpu::destroy_stream(StreamId stream) {
   impl_->note(OpKind::destroy_stream, {.stream = stream});
-  return impl_->timeline.destroy_stream(stream);
+  return impl_->schedule.destroy_stream(stream);
 }
 bool Gpu::has_stream(StreamId stream) const {
-  return impl_->timeline.has_stream(stream);
+  return impl_->schedule.has_stream(stream);
 }
 bool Gpu::non_blocking(StreamId stream) const {
-  return impl_->timeline.non_blocking(stream);
+  return impl_->schedule.non_blocking(stream);
 }
-bool Gpu::idle(StreamId stream) const {
-  return impl_->timeline.idle(stream);
+bool Gpu::idle(StreamId stream) {
+  return impl_->schedule.idle(stream);
 }
 void Gpu::synchronize() {
   impl_->note(OpKind::synchronize, {});
-  impl_->timeline.synchronize();
+  impl_->schedule.synchronize();
 }
 void Gpu::synchronize(StreamId stream) {
   impl_->note(OpKind::synchronize, {.flag = true, .stream = stream});
-  impl_->timeline.synchronize(stream);
+  impl_->schedule.synchronize(stream);
 }
 EventId Gpu::create_event() {
   impl_->note(OpKind::create_event, {});
-  return impl_->timeline.create_event();
+  return impl_->schedule.create_event();
 }
 bool Gpu::destroy_event(EventId event) {
   impl_->note(OpKind::destroy_event, {.a = event});
-  return impl_->timeline.destroy_event(event);
+  return impl_->schedule.destroy_event(event);
 }
 bool Gpu::has_event(EventId event) const {
-  return impl_->timeline.has_event(event);
+  return impl_->schedule.has_event(event);
 }
 void Gpu::record_event(EventId event, StreamId stream) {
   impl_->note(OpKind::record_event, {.stream = stream, .a = event});
-  impl_->timeline.record(event, stream);
+  impl_->schedule.record(event, stream);
 }
 void Gpu::wait_host(EventId event) {
   impl_->note(OpKind::wait_host, {.a = event});
-  impl_->timeline.synchronize_event(event);
+  impl_->schedule.synchronize_event(event);
 }
 void Gpu::wait_event(StreamId stream, EventId event) {
   impl_->note(OpKind::wait_event, {.stream = stream, .a = event});
-  impl_->timeline.wait(stream, event);
+  impl_->schedule.wait(stream, event);
 }
-std::optional<double> Gpu::event_time_ns(EventId event) const {
-  return impl_->timeline.event_time(event);
+std::optional<double> Gpu::event_time_ns(EventId event) {
+  return impl_->schedule.event_time(event);
 }
 double Gpu::now_ns() const {
-  return impl_->timeline.now_ns();
+  return impl_->schedule.now_ns();
 }
 
 void Gpu::reset() {
   impl_->note(OpKind::reset, {});
-  impl_->timeline.reset();
+  impl_->schedule.reset();
   impl_->modules.clear();
   impl_->textures.clear();
+  impl_->textures_seen.reset();
   impl_->heap.reset();
 }
 
@@ -191,7 +201,7 @@ result::Result Gpu::result() const {
   out.kernels = m.kernels;
   out.kernels.insert(out.kernels.end(), m.merged.begin(), m.merged.end());
   out.total = result::combine(out.kernels);
-  if (m.timing && m.skipped == 0) out.total.set("program.time", m.timeline.span_ns());
+  if (m.timing && m.skipped == 0) out.total.set("program.time", m.schedule.span_ns());
   if (m.skipped != 0) out.total.set("program.kernels.skipped", m.skipped);
   out.total.set("program.kernels", m.launches);
   out.total.set("copy.time", m.copy_time_ns);

@@ -1,8 +1,9 @@
 // The GPU that a program sees: allocate, copy, load modules, launch, synchronise; on simulated time.
 //
-// Function first, time second: copies and kernels take effect when they are submitted, in the order of the calls; their
-// simulated times are then placed on the streams (gpu/timeline.h says how, and what is not modelled). In functional mode a kernel's
-// duration is not known: its time on the stream is 0 and every time of the result is absent.
+// Copies and kernels are submitted and take effect when simulated time reaches them (gpu/schedule.h): that is when the host waits for
+// them or for something after them. Kernels of different streams run side by side. What a kernel does wrong is thrown by the call that makes
+// time go on. In functional mode everything takes effect when it is submitted, a kernel's time on the stream is 0, and every time of
+// the result is absent.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@
 #include "exec/executor.h"
 #include "gpu/checkpoint.h"
 #include "gpu/kernel_choice.h"
+#include "gpu/sharing.h"
 #include "result/metrics.h"
 #include "timing/timing.h"
 
@@ -38,7 +40,8 @@ struct Options {
   std::uint64_t max_memory_bytes = 0;           // host memory for device allocations; 0 = three quarters of what is free
   std::uint32_t registers_override = 0;
   KernelChoice kernels;                         // launches that are simulated cycle by cycle; the others only take effect
-  double sample_error = 0;                      // timing::Options::sample_error
+  double sample_error = 0;                      // timing::Options::sample_error; kernels then run one after another
+  Sharing sharing;                              // of the GPU by kernels of different streams
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
   device::WhatIf what_if{};
@@ -96,16 +99,19 @@ class Gpu {
   bool destroy_texture(std::uint64_t handle);
   const exec::Texture* texture(std::uint64_t handle) const;    // null: no such handle
 
-  // Runs the kernel now (functionally complete on return); its time is placed on the stream.
-  // Throws Error: bad launches ("launch-..."), exec::Fault. What the kernel did until then is in memory.
+  // Submits the kernel. Throws Error for bad launches ("launch-...").
   void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes, std::span<const std::byte> params,
               StreamId stream);
 
-  StreamId create_stream(bool non_blocking);
+  // priority: 0 to most_priority; higher is served first.
+  static constexpr int most_priority = 5;
+  StreamId create_stream(bool non_blocking, int priority = 0);
+  int priority(StreamId stream) const;
   bool destroy_stream(StreamId stream);
   bool has_stream(StreamId stream) const;
   bool non_blocking(StreamId stream) const;
-  bool idle(StreamId stream) const;                            // nothing left to wait for, on simulated time
+  bool idle(StreamId stream);                                  // nothing left to wait for, on simulated time
+  // Time goes on until everything submitted has ended; throws what kernels do wrong, as every call that waits.
   void synchronize();
   void synchronize(StreamId stream);
   EventId create_event();
@@ -113,7 +119,7 @@ class Gpu {
   bool has_event(EventId event) const;
   void wait_host(EventId event);                               // the host waits for the event
   void record_event(EventId event, StreamId stream);
-  std::optional<double> event_time_ns(EventId event) const;    // nullopt: never recorded
+  std::optional<double> event_time_ns(EventId event);          // nullopt: never recorded
   void wait_event(StreamId stream, EventId event);
   double now_ns() const;                                       // simulated host time
   // Size of the heap that malloc in kernels uses (8 MiB); false once a kernel that uses it has run.

@@ -8,8 +8,8 @@
 #include "exec/heap.h"
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
-#include "gpu/timeline.h"
-#include "stream/trace/writer.h"
+#include "gpu/schedule.h"
+#include "stream/trace/record.h"
 #include "timing/timing.h"
 
 namespace simtlab::gpu {
@@ -20,7 +20,24 @@ inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-struct Gpu::Impl {
+// A launch on its way.
+struct KernelJob {
+  std::shared_ptr<const std::vector<exec::Texture>> textures;
+  std::unique_ptr<exec::Launch> launch;            // null: recorded
+  std::unique_ptr<stream::WarpSource> source;
+  std::optional<stream::trace::RecordingLaunch> recording;
+  stream::trace::Writer::Place place = 0;
+  std::string demangled;
+  std::uint64_t number = 0;                        // of the launch, from 1
+  bool chosen = true;                              // it is simulated cycle by cycle
+  StreamId stream = 0;
+  Checkpoint::Launch description;                  // for a checkpoint
+  timing::Gpu::Setup setup;
+  timing::Gpu::Id id = 0;                          // while it is under way
+  const stream::WarpSource& read() const { return recording ? static_cast<const stream::WarpSource&>(*recording) : *source; }
+};
+
+struct Gpu::Impl final : KernelEngine {
   Impl(const device::Device& d, const Options& o)
       : device(d),
         options(o),
@@ -38,10 +55,17 @@ struct Gpu::Impl {
       t.what_if = options.what_if;
       t.lowering = options.lowering;
       t.observe = options.observe;
+      // A checkpoint holds what each launch did to memory, one after the other.
+      t.sharing = options.checkpoint.wanted() ? timing::SharePolicy::serial : options.sharing.policy;
       timing = std::make_unique<timing::Gpu>(device, t);
     }
     begin_recording();
     if (options.checkpoint.wanted()) checkpoint = std::make_unique<Checkpoint>(options.checkpoint);
+  }
+
+  // Nothing of the GPU may outlive the launches that it runs.
+  ~Impl() override {
+    if (timing && !under_way.empty()) timing->partial();
   }
 
   struct Slot {
@@ -51,13 +75,13 @@ struct Gpu::Impl {
     bool uses_heap = false;
   };
 
+  // copies.cpp
   double copy_time(std::uint64_t bytes, CopyKind kind) const;
   double fill_time(std::uint64_t bytes) const;
-  void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async);
-  void charge_fill(std::uint64_t bytes, StreamId stream, bool async);
+  // effect: what the copy does to memory when it ends; may be empty.
+  void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect);
+  void charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect);
   void invalidate(std::uint64_t address, std::uint64_t bytes) {
-    if (bytes == 0) return;
-    note(stream::trace::OpKind::invalidate, {.a = address, .b = bytes});
     if (timing) timing->invalidate(address, bytes);
   }
   // recording.cpp
@@ -68,34 +92,48 @@ struct Gpu::Impl {
   }
   void record(stream::trace::OpKind kind, const Noted& what);
   void apply(const stream::trace::Operation& operation, const stream::trace::Reader& trace);
+  std::function<void()> replayed_write();
   exec::FunctionalResult step_through(const stream::WarpSource& launch, std::uint64_t first, std::uint64_t count) const;
-  // launches.cpp
-  void run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream);
-  // None: the launch is not one of those that are simulated.
-  std::optional<result::KernelResult> run_chosen(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream, bool timed);
-  result::KernelResult simulate(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream);
   // checkpointing.cpp
-  Checkpoint::Launch describe(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) const;
-  std::optional<result::KernelResult> resumed_or_run(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream, bool timed);
+  Checkpoint::Machine machine() { return {memory, heap, timing.get()}; }
+  Checkpoint::Launch describe(const KernelJob& job) const;
+  bool resumed(Work& work, double at_ns);
+  // launches.cpp
+  void submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream);
+  void submit(StreamId stream, Work work, double host_ns, bool blocking);
   Slot& slot(ModuleId id);
   std::uint32_t registers_of(const ptx::Function& f) const {
-    return options.registers_override != 0 ? options.registers_override : f.registers;
+    return std::max(1u, options.registers_override != 0 ? options.registers_override : f.registers);
   }
-  bool chosen(const std::string& name);
-  // executed: the launch itself, if it is executed and nothing is recorded.
-  result::KernelResult run_timed(const stream::WarpSource& launch, const exec::Launch* executed);
-  result::KernelResult run_functional(const stream::WarpSource& launch, const exec::Launch* executed);
-  void keep(result::KernelResult&& result);
+  // kernel_engine.cpp
+  bool idle() const override;
+  bool full() const override;
+  bool begin(Work& work, double at_ns) override;
+  Work* advance(double until_ns) override;
+  void give_up() override;
+  static KernelJob& job_of(Work& work) { return *static_cast<KernelJob*>(work.kernel.get()); }
+  double time_of(std::uint64_t cycle) const;
+  std::uint64_t cycle_of(double ns) const;
+  result::KernelResult run_functional(const KernelJob& job);
+  void run_left_out(const KernelJob& job, result::KernelResult& result);
+  void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns);
+  void keep_within_bounds(std::uint64_t number, result::KernelResult&& result);
 
   device::Device device;
   Options options;
   exec::GlobalMemory memory;            // before modules: they hold places in it
   exec::DeviceHeap heap{memory};
   std::unique_ptr<timing::Gpu> timing;  // null in functional mode
+  std::unique_ptr<stream::trace::Writer> recorder;   // before the schedule, whose kernels write to it
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> replayed_writes;   // by the next copy of a trace: address, bytes
   std::vector<Slot> modules;
   std::vector<exec::Texture> textures;  // handle = index + 1; address 0 = free
-  Timeline timeline;
-  std::vector<result::KernelResult> kernels;
+  std::shared_ptr<const std::vector<exec::Texture>> textures_seen;   // by the launch before
+  Schedule schedule{*this};
+  std::vector<Work*> under_way;         // kernels on the cycle-level GPU
+  double period_ns = 0;                 // when its clock was 0
+  std::vector<result::KernelResult> kernels;   // in the order of the launches
+  std::vector<std::uint64_t> kernel_numbers;   // theirs
   std::size_t profile_lines = 0;             // that `kernels` hold
   result::Timeline recorded;                 // --timeline
   std::vector<result::KernelResult> merged;  // launches beyond launches_kept, one entry a kernel
@@ -103,12 +141,11 @@ struct Gpu::Impl {
   std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
   double copy_time_ns = 0;
   std::uint64_t launches = 0;
-  std::uint64_t passed = 0, skipped = 0;     // launches seen by run_kernel; those of them that were not chosen
+  std::uint64_t passed = 0, skipped = 0;     // launches submitted; those of them that were not chosen
   std::map<std::string, std::uint64_t> launches_of;   // by kernel, while there is a choice
   double launch_wall_seconds = 0;
   double wall_instructions = 0;
   Clock::time_point start = Clock::now();
-  std::unique_ptr<stream::trace::Writer> recorder;
   std::unique_ptr<Checkpoint> checkpoint;
   std::string printed;                       // by the kernel, for the checkpoint
 };

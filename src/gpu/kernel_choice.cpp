@@ -44,16 +44,29 @@ void read_range(std::string_view part, std::string_view text, std::uint64_t& fir
 
 }  // namespace
 
-KernelChoice::KernelChoice(std::string_view text) {
-  if (text == "*") return;
-  // Commas inside parentheses or angle brackets belong to a demangled name.
+std::vector<std::string_view> split_names(std::string_view text) {
+  std::vector<std::string_view> parts;
   for (std::size_t at = 0; at < text.size();) {
     int depth = 0;
     std::size_t end = at;
     for (; end < text.size() && (text[end] != ',' || depth > 0); ++end)
       depth += (text[end] == '(' || text[end] == '<') - (text[end] == ')' || text[end] == '>');
-    const std::string_view part = text.substr(at, end - at);
+    parts.push_back(text.substr(at, end - at));
     at = end + 1;
+  }
+  return parts;
+}
+
+bool names_kernel(const std::string& pattern, const std::string& name, const std::string& demangled) {
+  std::string plain = demangled.substr(0, demangled.find('('));
+  if (plain.starts_with("void ")) plain.erase(0, 5);   // templates are demangled with it
+  return std::ranges::any_of(std::initializer_list<const std::string*>{&name, &demangled, &plain},
+                             [&](const std::string* text) { return fnmatch(pattern.c_str(), text->c_str(), FNM_NOESCAPE) == 0; });
+}
+
+KernelChoice::KernelChoice(std::string_view text) {
+  if (text == "*") return;
+  for (const std::string_view part : split_names(text)) {
     if (part.empty()) refuse(text, "has an empty part");
     Term term;
     const std::size_t colon = part.rfind(':');
@@ -70,14 +83,10 @@ KernelChoice::KernelChoice(std::string_view text) {
 }
 
 bool KernelChoice::selects(const std::string& name, const std::string& demangled, std::uint64_t launch, std::uint64_t of_kernel) const {
-  std::string plain = demangled.substr(0, demangled.find('('));
-  if (plain.starts_with("void ")) plain.erase(0, 5);   // templates are demangled with it
   const auto fits = [&](const Term& term) {
     const std::uint64_t count = term.pattern.empty() ? launch : of_kernel;
     if (count < term.first || count > term.last) return false;
-    return term.pattern.empty() || std::ranges::any_of(std::initializer_list<const std::string*>{&name, &demangled, &plain}, [&](const std::string* text) {
-             return fnmatch(term.pattern.c_str(), text->c_str(), FNM_NOESCAPE) == 0;
-           });
+    return term.pattern.empty() || names_kernel(term.pattern, name, demangled);
   };
   return terms_.empty() || std::ranges::any_of(terms_, fits);
 }

@@ -8,6 +8,11 @@
 
 namespace simtlab::gpu {
 
+// Parts between commas; those inside parentheses or angle brackets belong to a demangled name.
+std::vector<std::string_view> split_names(std::string_view text);
+// Whether a pattern (* and ?) names a kernel: mangled, demangled, or demangled without result and parameters.
+bool names_kernel(const std::string& pattern, const std::string& name, const std::string& demangled);
+
 // A list separated by commas: numbers of launches (the first is 1), ranges of them (3-7, 5-), patterns of kernel names (* and ?,
 // of the mangled name, the demangled one, or the demangled one without result and parameters); a pattern may be followed by :N or :M-N, which
 // counts the launches of that kernel.

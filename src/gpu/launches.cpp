@@ -1,4 +1,4 @@
-// Kernel launches: checks, the run itself, its place on the timeline.
+// Kernel launches: checks, and their way to the schedule.
 #include <cxxabi.h>
 #include <fmt/format.h>
 
@@ -6,18 +6,11 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "device/occupancy.h"
 #include "gpu/impl.h"
-#include "result/totals.h"
 #include "stream/executed.h"
-#include "stream/trace/record.h"
 
 namespace simtlab::gpu {
 namespace {
-
-constexpr std::size_t launches_kept = 4096;
-// Lines of all launches with a profile of their own; later launches are added to the first of their kernel.
-constexpr std::size_t profile_lines_kept = 20000;
 
 std::string demangle(const std::string& name) {
   int status = 0;
@@ -73,88 +66,7 @@ void check_attributes(const ptx::Module& module, const ptx::Function& function, 
            "launch smaller blocks or raise __launch_bounds__");
 }
 
-// Deviations that follow from the module's directives: a limit of registers that took effect, a target above the device.
-void note_directives(const device::Device& device, const ptx::Module& module, const ptx::Function& function,
-                     result::KernelResult& result) {
-  if (result.registers == function.registers && function.registers < function.unlimited_registers)
-    result.not_modelled.emplace_back("D-PTX-8");
-  if (module.capability() > static_cast<unsigned>(device.cc_major * 10 + device.cc_minor))
-    result.not_modelled.emplace_back("D-PTX-9");
-}
-
 }  // namespace
-
-result::KernelResult Gpu::Impl::run_functional(const stream::WarpSource& launch, const exec::Launch* executed) {
-  const ptx::Function& function = launch.function();
-  const device::Occupancy fit =
-      device::occupancy(device, launch.threads_per_block(), registers_of(function), launch.shared_bytes());
-  if (fit.blocks_per_sm == 0)
-    throw Error(
-        ExitCode::bad_input, "launch-resources",
-        fmt::format(
-            "kernel '{}': one block needs {} threads, {} registers a thread and {} bytes of shared memory, "
-            "more than an SM of {} has ({})",
-            function.name, launch.threads_per_block(), registers_of(function), launch.shared_bytes(),
-            device.name, device::name_of(fit.limit)),
-        "use smaller blocks, less shared memory, or another --gpu");
-  exec::FunctionalOptions functional;
-  functional.max_warp_instructions = options.max_warp_instructions;
-  functional.interrupt = options.interrupt;
-  const exec::FunctionalResult ran = executed != nullptr ? exec::run_functional(*executed, functional) : step_through(launch, 0, launch.block_count());
-  result::KernelResult out;
-  out.metrics.set("gpu.instructions.warp", ran.warp_instructions);
-  out.metrics.set("gpu.instructions.thread", ran.thread_instructions);
-  out.metrics.set("occupancy.theoretical", fit.ratio);
-  out.limiter = device::name_of(fit.limit);
-  return out;
-}
-
-result::KernelResult Gpu::Impl::run_timed(const stream::WarpSource& launch, const exec::Launch* executed) {
-  result::KernelResult result = timing->run(launch);
-  const timing::Gpu::LeftOut rest = timing->left_out();
-  std::optional<std::uint64_t> instructions;
-  if (rest.count != 0 && recorder) {
-    instructions = step_through(launch, rest.first, rest.count).warp_instructions;   // the trace holds them, too
-  } else if (rest.count != 0 && executed == nullptr) {
-    instructions = launch.recorded_instructions(rest.first, rest.count);
-  } else if (rest.count != 0) {
-    exec::FunctionalOptions functional;
-    functional.interrupt = options.interrupt;
-    functional.first_block = rest.first;
-    functional.block_count = rest.count;
-    instructions = exec::run_functional(*executed, functional).warp_instructions;
-  }
-  timing->complete(result, instructions);
-  return result;
-}
-
-// Bounds the memory of a program with millions of launches.
-void Gpu::Impl::keep(result::KernelResult&& result) {
-  if (profile_lines + result.profile.lines.size() > profile_lines_kept) {
-    const auto earlier = std::ranges::find_if(kernels, [&](const result::KernelResult& k) {
-      return k.name == result.name && !k.profile.empty();
-    });
-    if (earlier != kernels.end()) {
-      result::merge(earlier->profile, result.profile);
-      result.profile = {};
-    }
-  }
-  profile_lines += result.profile.lines.size();
-  if (kernels.size() < launches_kept) {
-    kernels.push_back(std::move(result));
-    return;
-  }
-  const auto same = std::find_if(merged.begin(), merged.end(),
-                                 [&](const result::KernelResult& k) { return k.name == result.name; });
-  if (same == merged.end()) {
-    merged.push_back(std::move(result));
-    return;
-  }
-  std::vector<result::KernelResult> both;
-  both.push_back(std::move(*same));
-  both.push_back(std::move(result));
-  *same = std::move(result::merge_by_name(both).front());
-}
 
 void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
                  std::span<const std::byte> params, StreamId stream) {
@@ -173,9 +85,8 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.params = params;
   p.sm_count = m.device.sm.count;
   p.max_warps_per_sm = m.device.sm.max_warps;
-  p.grid_id = ++m.launches;
+  p.grid_id = m.launches + 1;
   p.clock_hz = m.device.sm_clock_hz;
-  p.textures = m.textures;
   p.print = m.options.print;
   if (m.checkpoint)
     p.print = [&m](std::string_view text) {
@@ -186,63 +97,41 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
     m.heap.prepare();
     p.heap = &m.heap;
   }
-
-  const exec::Launch launch(p, m.memory);
-  m.run_kernel(stream::ExecutedLaunch(launch), &launch, stream);
+  auto job = std::make_shared<KernelJob>();
+  // The kernel sees the textures of the time of its launch.
+  if (m.textures_seen == nullptr) m.textures_seen = std::make_shared<const std::vector<exec::Texture>>(m.textures);
+  job->textures = m.textures_seen;
+  p.textures = *job->textures;
+  job->launch = std::make_unique<exec::Launch>(p, m.memory);
+  job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
+  timing::fit(m.device, *job->source, m.registers_of(function));
+  ++m.launches;
+  m.submit_kernel(std::move(job), stream);
 }
 
-bool Gpu::Impl::chosen(const std::string& name) {
-  ++passed;
-  if (!timing || options.kernels.all()) return true;
-  return options.kernels.selects(name, demangle(name), passed, ++launches_of[name]);
-}
-
-void Gpu::Impl::run_kernel(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) {
-  const bool timed = chosen(launch.function().name);
-  std::optional<result::KernelResult> result = checkpoint ? resumed_or_run(launch, executed, stream, timed) : run_chosen(launch, executed, stream, timed);
-  if (!result) {
-    timeline.submit(stream, Engine::compute, 0, device.host.launch_overhead_ns, false);
+void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
+  const std::string& name = job->source->function().name;
+  job->number = ++passed;
+  job->stream = stream;
+  job->demangled = demangle(name);
+  job->chosen = !timing || options.kernels.all() || options.kernels.selects(name, job->demangled, passed, ++launches_of[name]);
+  if (job->chosen) {
+    if (recorder) job->place = recorder->reserve_kernel(stream);
+    job->setup = setup_of(options.sharing, device, name, job->demangled);
+    job->setup.priority = schedule.priority(stream);
+  } else {
     ++skipped;
-    return;
   }
-  // The launch overhead is not in gpu.time: on the timeline it is the host's, so that launches pipeline.
-  const double overhead = result->metrics.get("gpu.launch_overhead").value_or(device.host.launch_overhead_ns);
-  const double duration = result->metrics.get("gpu.time").value_or(0);
-  timeline.submit(stream, Engine::compute, duration, overhead, false);
-  keep(std::move(*result));
+  Work work;
+  work.engine = Engine::kernels;
+  work.kernel = std::move(job);
+  submit(stream, std::move(work), device.host.launch_overhead_ns, false);
 }
 
-std::optional<result::KernelResult> Gpu::Impl::run_chosen(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream, bool timed) {
-  if (timed) return simulate(launch, executed, stream);
-  if (executed != nullptr) run_functional(launch, executed);
-  return std::nullopt;
-}
-
-result::KernelResult Gpu::Impl::simulate(const stream::WarpSource& launch, const exec::Launch* executed, StreamId stream) {
-  const Clock::time_point begin = Clock::now();
-  std::optional<stream::trace::RecordingLaunch> recording;
-  if (recorder) recording.emplace(launch, *recorder, stream);
-  const stream::WarpSource& source = recording ? *recording : launch;
-  result::KernelResult result = timing ? run_timed(source, executed) : run_functional(source, recording ? nullptr : executed);
-  if (recording) recording->finish();
-  launch_wall_seconds += seconds_since(begin);
-  wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);
-
-  const ptx::Function& function = launch.function();
-  const exec::Dim3 grid = launch.grid(), block = launch.block();
-  result.name = function.name;
-  result.demangled = demangle(function.name);
-  result.grid[0] = grid.x, result.grid[1] = grid.y, result.grid[2] = grid.z;
-  result.block[0] = block.x, result.block[1] = block.y, result.block[2] = block.z;
-  result.shared_bytes = launch.shared_bytes();
-  result.registers = registers_of(function);
-  note_directives(device, launch.module(), function, result);
-  if (const stream::trace::Code* code = launch.code_of(function); code != nullptr && !code->mnemonics.empty()) {
-    result.not_modelled.emplace_back("D-TRACE-3");
-    if (!code->guessed.empty()) result.not_modelled.emplace_back("D-TRACE-4");
-  }
-  if (launch.block_count() != grid.count()) result.not_modelled.emplace_back("D-TRACE-2");
-  return result;
+// Without a clock there is nothing to wait for.
+void Gpu::Impl::submit(StreamId stream, Work work, double host_ns, bool blocking) {
+  schedule.submit(stream, std::move(work), host_ns, blocking);
+  if (!timing) schedule.run();
 }
 
 }  // namespace simtlab::gpu

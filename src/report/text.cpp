@@ -146,6 +146,7 @@ class Writer {
     line(painted(shortened(k.demangled.empty() ? k.name : k.demangled,
                            options_.all ? 4000 : std::max(style_.width, 40u)),
                  Paint::bold, style_));
+    if (k.partial) note("  stopped before its end: what was counted until then");
     launch(k);
     time(k);
     speed_of_light(k);

@@ -222,6 +222,7 @@ KernelResult kernel(const Node& node) {
   const Node missing = node.at("not_modelled");
   for (std::size_t i = 0; i < missing.array_size(); ++i) k.not_modelled.push_back(missing.at(i).string());
   k.metrics = metrics(node.at("metrics"));
+  if (node.has("partial")) k.partial = node.at("partial").boolean();
   if (node.has("profile")) k.profile = profile(node.at("profile"));
   if (node.has("series")) k.series = series(node.at("series"));
   return k;

@@ -102,6 +102,7 @@ std::string kernel(const KernelResult& k) {
     out += fmt::format("{}{}", i == 0 ? "" : ", ", json_string(k.not_modelled[i]));
   out += "],\n      \"metrics\": ";
   append_metrics(out, k.metrics, "      ");
+  if (k.partial) out += ",\n      \"partial\": true";
   return out + profile_json(k.profile) + series_json(k.series) + "\n    }";
 }
 

@@ -57,6 +57,7 @@ struct KernelResult {
   std::uint64_t shared_bytes = 0;   // static + dynamic
   std::uint32_t registers = 0;
   std::uint32_t launches = 1;       // launches with equal name merged only in `total`
+  bool partial = false;             // stopped before its end
   Metrics metrics;
   std::string limiter;              // occupancy limiter, e.g. "registers"
   std::string bottleneck;           // one sentence with its evidence

@@ -52,6 +52,7 @@ Json object_of(const RunConfig& config) {
           {"threads", config.threads},
           {"sample", config.sample},
           {"kernels", config.kernels},
+          {"sharing", config.sharing},
           {"seed", config.seed},
           {"record", config.record},
           {"checkpoint", config.checkpoint},
@@ -102,6 +103,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.registers = member<std::uint32_t>(in, "registers", file);
   config.sample = member<double>(in, "sample", file);
   config.kernels = member<std::string>(in, "kernels", file);
+  config.sharing = member<std::string>(in, "sharing", file);
   config.threads = member<std::uint32_t>(in, "threads", file);
   config.seed = member<std::uint64_t>(in, "seed", file);
   config.record = member<std::string>(in, "record", file);

@@ -39,6 +39,7 @@ struct RunConfig {
   std::uint64_t max_memory_bytes = 0;  // host memory for device allocations; 0 = default
   std::uint32_t registers = 0;         // --regs; 0 = the compiler's or the estimate
   std::string kernels = "*";           // launches that are simulated cycle by cycle
+  std::string sharing = "leftover";    // of the GPU by kernels of different streams
   double sample = 0;                   // relative error of sampled kernels; 0 = all blocks are simulated
   std::uint32_t threads = 0;           // of the host; 0 = all that the process may use
   std::uint64_t seed = 0;

@@ -145,6 +145,7 @@ std::vector<KernelResult> merge_by_name(const std::vector<KernelResult>& kernels
     if (group.size() > 1) merged.series = {};
     for (const KernelResult* k : group) {
       merged.launches += k->launches;
+      merged.partial = merged.partial || k->partial;
       for (const std::string& id : k->not_modelled)
         if (std::ranges::find(merged.not_modelled, id) == merged.not_modelled.end())
           merged.not_modelled.push_back(id);

@@ -2,6 +2,8 @@
 //
 // A query that finds work unfinished answers "not ready" once and lets the simulated host wait for it, so
 // that a program that polls in a loop ends after one more turn instead of for ever (D-RUNTIME-4).
+#include <algorithm>
+
 #include "runtime/call.h"
 
 using namespace simtlab::runtime;
@@ -23,10 +25,11 @@ std::optional<gpu::EventId> event_of(Runtime& r, EventHandle handle) {
   return id;
 }
 
-CudaError create_stream(StreamHandle* out, unsigned flags) {
+// CUDA's priorities go down from 0, the least; what lies outside of the range is clamped, as there.
+CudaError create_stream(StreamHandle* out, unsigned flags, int priority) {
   return call([&](Runtime& r) {
     if (out == nullptr || flags > 1) return error_invalid_value;
-    *out = Runtime::handle_of(r.gpu().create_stream(flags == 1));
+    *out = Runtime::handle_of(r.gpu().create_stream(flags == 1, std::clamp(-std::max(priority, -1000), 0, gpu::Gpu::most_priority)));
     return success;
   });
 }
@@ -60,13 +63,13 @@ CudaError with_event(EventHandle event, Body&& body) {
 }  // namespace
 
 SIMTLAB_CUDA_API CudaError cudaStreamCreate(StreamHandle* out) {
-  return create_stream(out, 0);
+  return create_stream(out, 0, 0);
 }
 SIMTLAB_CUDA_API CudaError cudaStreamCreateWithFlags(StreamHandle* out, unsigned flags) {
-  return create_stream(out, flags);
+  return create_stream(out, flags, 0);
 }
-SIMTLAB_CUDA_API CudaError cudaStreamCreateWithPriority(StreamHandle* out, unsigned flags, int) {
-  return create_stream(out, flags);
+SIMTLAB_CUDA_API CudaError cudaStreamCreateWithPriority(StreamHandle* out, unsigned flags, int priority) {
+  return create_stream(out, flags, priority);
 }
 SIMTLAB_CUDA_API CudaError cudaStreamDestroy(StreamHandle stream) {
   return with_stream(stream, [](Runtime& r, gpu::StreamId id) {
@@ -87,9 +90,9 @@ SIMTLAB_CUDA_API CudaError cudaStreamQuery(StreamHandle stream) {
   });
 }
 SIMTLAB_CUDA_API CudaError cudaStreamGetPriority(StreamHandle stream, int* priority) {
-  return with_stream(stream, [&](Runtime&, gpu::StreamId) {
+  return with_stream(stream, [&](Runtime& r, gpu::StreamId id) {
     if (priority == nullptr) return error_invalid_value;
-    *priority = 0;
+    *priority = -r.gpu().priority(id);
     return success;
   });
 }
@@ -133,7 +136,7 @@ SIMTLAB_CUDA_API CudaError cudaDeviceGetStreamPriorityRange(int* least, int* gre
   return call([&](Runtime& r) {
     r.gpu();
     if (least != nullptr) *least = 0;
-    if (greatest != nullptr) *greatest = 0;
+    if (greatest != nullptr) *greatest = -gpu::Gpu::most_priority;
     return success;
   });
 }

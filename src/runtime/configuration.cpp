@@ -22,6 +22,7 @@ result::RunConfig run_config(const device::Configuration& c) {
   config.registers = static_cast<std::uint32_t>(o.registers);
   config.sample = o.sample;
   config.kernels = o.kernels;
+  config.sharing = o.sharing;
   config.threads = static_cast<std::uint32_t>(o.threads);
   config.seed = o.seed;
   config.what_if = o.what_if;

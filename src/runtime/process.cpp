@@ -15,6 +15,7 @@
 
 #include "result/json.h"
 #include "result/totals.h"
+#include "runtime/call.h"
 #include "runtime/runtime.h"
 
 namespace simtlab::runtime {
@@ -130,6 +131,12 @@ struct AtEnd {
     if (getpid() != owner) return;  // a forked child has nothing to say
     Runtime& runtime = Runtime::get();
     const bool locked = lock_soon(runtime, 1000);
+    // What was launched and not waited for is simulated to its end.
+    if (locked && runtime.started() && runtime.sticky() == success)
+      guarded(runtime, [](Runtime& r) {
+        r.gpu().synchronize();
+        return success;
+      });
     write_result(runtime);
     if (locked) runtime.mutex.unlock();
   }

@@ -128,6 +128,7 @@ gpu::Gpu& Runtime::gpu() {
     options.threads = config_.threads;
     options.sample_error = config_.sample;
     options.kernels = gpu::KernelChoice(config_.kernels);
+    options.sharing = gpu::parse_sharing(config_.sharing);
     options.interrupt = interrupt_flag();
     options.record = claim_output(config_.record, ".trace");
     options.checkpoint = checkpoint_options(config_, *loaded_);

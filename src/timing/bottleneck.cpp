@@ -130,6 +130,7 @@ std::vector<std::string> not_modelled(const LaunchStatistics& s) {
   if (used(texture)) ids.emplace_back("D-TIMING-6");
   if (s.sm.local_load.requests + s.sm.local_store.requests > 0) ids.emplace_back("D-TIMING-7");
   if (used(atomic)) ids.emplace_back("D-TIMING-8");
+  if (s.overlapped) ids.emplace_back("D-TIMING-20");
   return ids;
 }
 

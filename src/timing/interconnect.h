@@ -48,8 +48,9 @@ class Interconnect {
   memory::Ring<Reply>& inbox(std::uint32_t sm) { return inboxes_[sm]; }
 
   std::uint64_t read_bytes() const { return read_sectors_ * 32; }
-  double request_busy_cycles() const { return busy(request_ports_); }
-  double reply_busy_cycles() const { return busy(reply_ports_); }
+  // Sums over the SMs.
+  FixedCycles request_busy() const { return busy(request_ports_); }
+  FixedCycles reply_busy() const { return busy(reply_ports_); }
 
   void restart() {
     for (memory::Port& port : request_ports_) port.reset();
@@ -60,9 +61,9 @@ class Interconnect {
   }
 
  private:
-  static double busy(const std::vector<memory::Port>& ports) {
-    double sum = 0;
-    for (const memory::Port& port : ports) sum += memory::to_cycles(port.busy());
+  static FixedCycles busy(const std::vector<memory::Port>& ports) {
+    FixedCycles sum = 0;
+    for (const memory::Port& port : ports) sum += port.busy();
     return sum;
   }
 

@@ -62,6 +62,12 @@ L2Counters MemorySystem::counters() const {
   return out;
 }
 
+L2Served MemorySystem::served() const {
+  L2Served out = past_;
+  for (const L2Served& one : served_) out.add(one);
+  return out;
+}
+
 MemorySystem::Index MemorySystem::keep(const Pending& pending) {
   if (free_.empty()) {
     pool_.push_back(pending);
@@ -133,7 +139,7 @@ void MemorySystem::arrive(Cycle now, Index index) {
   if (request.kind == RequestKind::atomic)
     cost = std::max({cost, request.lanes * atomic_cost_, FixedCycles{request.same_address} << memory::fixed_bits});
   counters_.busy += cost;
-  counters_.sectors_moved += count(moved);
+  served_[request.launch].sectors_moved += count(moved);
   slice.accesses += count(moved);
   const Cycle start = slice.port.take(now, cost);
   Cycle wait = 0;
@@ -179,10 +185,11 @@ void MemorySystem::count_read(Pending& pending, const memory::Cache::Probe& prob
   if (pending.counted) return;
   pending.counted = true;
   const unsigned joined = count(static_cast<std::uint8_t>(probe.miss & under_way));
-  counters_.cache.read_accesses += count(pending.request.sectors);
-  counters_.cache.read_hits += count(probe.hit);
-  counters_.cache.read_pending += joined;
-  counters_.cache.read_misses += count(probe.miss) - joined;
+  CacheCounters& counters = served_[pending.request.launch].cache;
+  counters.read_accesses += count(pending.request.sectors);
+  counters.read_hits += count(probe.hit);
+  counters.read_pending += joined;
+  counters.read_misses += count(probe.miss) - joined;
 }
 
 bool MemorySystem::serve_read(Cycle now, Index index) {
@@ -232,8 +239,9 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   memory::Evictions evicted;
   const std::uint8_t present =
       slice.cache.write(pending.place.slice_line, request.bytes, request.sectors, write_allocate_, write_back_, evicted);
-  counters_.cache.write_accesses += count(request.sectors);
-  counters_.cache.write_hits += count(present);
+  CacheCounters& counters = served_[request.launch].cache;
+  counters.write_accesses += count(request.sectors);
+  counters.write_hits += count(present);
   write_back(now, pending.place.slice, evicted);
   drop_copies(pending.place, request.sectors);
   if (!write_back_ || (!write_allocate_ && present == 0))
@@ -265,8 +273,9 @@ void MemorySystem::serve_copy(Cycle now, Index index) {
   Pending& pending = pool_[index];
   Slice& slice = slices_[pending.place.slice];
   const memory::Cache::Probe probe = slice.cache.read(pending.place.slice_line, pending.request.sectors);
-  counters_.cache.read_accesses += count(probe.hit);
-  counters_.cache.read_hits += count(probe.hit);
+  CacheCounters& counters = served_[pending.request.launch].cache;
+  counters.read_accesses += count(probe.hit);
+  counters.read_hits += count(probe.hit);
   if (probe.hit != 0) answer(now, slice, index, pending.request, probe.hit);
   if (probe.miss == 0) return drop(index);
   pending.copy = false;
@@ -423,6 +432,8 @@ void MemorySystem::restart() {
   pool_.clear();
   free_.clear();
   counters_ = {};
+  served_.fill({});
+  past_ = {};
 }
 
 void MemorySystem::save(stream::trace::Buffer& out) const {

@@ -6,6 +6,7 @@
 // acknowledged at the tag look-up; dirty sectors go to DRAM when their line is replaced. Atomics are performed at the slice.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "memory/ring.h"
 #include "timing/interconnect.h"
 #include "timing/l2_parts.h"
+#include "timing/launch.h"
 #include "timing/latencies.h"
 #include "timing/load_latency.h"
 #include "timing/statistics.h"
@@ -42,17 +44,23 @@ class MemorySystem {
   }
   bool idle() const { return events_.empty() && dram_->next_event() == never; }
 
-  // Of the launch until now.
+  // Of all launches since restart().
   L2Counters counters() const;
-  const CacheCounters& cache_counters() const { return counters_.cache; }
+  L2Served served() const;
+  // Of the launch in a slot; take: it has ended, another one may get the slot.
+  const L2Served& served(unsigned launch) const { return served_[launch]; }
+  void take(unsigned launch) {
+    past_.add(served_[launch]);
+    served_[launch] = {};
+  }
   // At the end of a launch: what is still under way, in words; empty if nothing is.
   std::string unfinished() const;
   memory::DramStatistics dram_statistics() const { return dram_->statistics(); }
   memory::dram::Channels* dram_channels() { return dram_->channels(); }   // null: not modelled
-  // A launch has ended: its memory's clock goes on to `end`; returns it.
+  // The GPU is idle again: the memory's clock goes on to `end`; returns it.
   Cycle settle(Cycle end) { return dram_->settle(end); }
   void invalidate(std::uint64_t address, std::uint64_t bytes);
-  // A new launch: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
+  // The GPU was idle: time and counters start at 0, contents stay, what a failed launch left under way is dropped.
   void restart();
   // What stays between launches, for checkpoints. restore() throws stream::trace::Malformed.
   void save(stream::trace::Buffer& out) const;
@@ -125,6 +133,8 @@ class MemorySystem {
   std::vector<Index> free_crossings_;
   std::vector<memory::DramDone> done_;
   L2Counters counters_;
+  std::array<L2Served, max_launches> served_{};
+  L2Served past_;                           // of launches that have ended
   MemoryObserver* observer_ = nullptr;
   Index last_ = 0;                          // request that was pushed last
   Cycle last_delay_ = 0;                    // its way to the other part of L2

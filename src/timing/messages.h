@@ -27,6 +27,7 @@ struct Request {
   std::array<std::uint32_t, 4> bytes{};     // writes: bytes of each sector
   std::uint32_t tag = 0;
   std::uint16_t sm = 0;
+  std::uint8_t launch = 0;                  // who asks: slot of the launch (launch.h)
   RequestKind kind = RequestKind::read;
   Route route = Route::direct;
   std::uint8_t sectors = 0;

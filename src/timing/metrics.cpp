@@ -52,6 +52,7 @@ void set_work(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
   m.set("branch.executed", sm.branches);
   m.set("branch.divergent", sm.divergent_branches);
   m.set("barrier.executed", sm.barriers);
+  if (s.overlapped) m.set("gpu.overlap", ratio(static_cast<double>(*s.overlapped), d.cycles));
 }
 
 void set_occupancy(result::Metrics& m, const LaunchStatistics& s) {
@@ -111,14 +112,16 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   m.set("l1.mshr.stalls", s.sm.mshr_stall_cycles);
   m.set("interconnect.read.bytes", s.interconnect_read_bytes);
   m.set("interconnect.write.bytes", s.sm.request_bytes);
-  m.set("interconnect.utilisation", ratio(std::max(s.request_busy, s.reply_busy), d.sm_cycles));
-  set_cache(m, "l2", s.l2.cache);
-  m.set("l2.bytes", s.l2.sectors_moved * 32);
+  m.set("interconnect.utilisation", ratio(memory::to_cycles(std::max(s.request_busy, s.reply_busy)), d.sm_cycles));
+  set_cache(m, "l2", s.served.cache);
+  m.set("l2.bytes", s.served.sectors_moved * 32);
   m.set("l2.utilisation", ratio(memory::to_cycles(s.l2.busy), d.cycles * s.device.l2_slices));
   m.set("l2.writebacks", s.l2.writebacks);
-  m.set("l2.slice.accesses.min", s.l2.least_slice_accesses);
-  m.set("l2.slice.accesses.max", s.l2.most_slice_accesses);
-  m.set("l2.slice.imbalance", ratio(static_cast<double>(s.l2.most_slice_accesses) * s.device.l2_slices, static_cast<double>(s.l2.sectors_moved)));
+  if (!s.overlapped) {
+    m.set("l2.slice.accesses.min", s.l2.least_slice_accesses);
+    m.set("l2.slice.accesses.max", s.l2.most_slice_accesses);
+    m.set("l2.slice.imbalance", ratio(static_cast<double>(s.l2.most_slice_accesses) * s.device.l2_slices, static_cast<double>(s.served.sectors_moved)));
+  }
   const auto bytes = static_cast<double>(s.dram.read_bytes + s.dram.write_bytes);
   m.set("dram.read.bytes", s.dram.read_bytes);
   m.set("dram.write.bytes", s.dram.write_bytes);
@@ -126,6 +129,7 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   if (s.device.dram.bandwidth > 0 && !s.unlimited_dram)
     m.set("dram.utilisation", ratio(ratio(bytes, d.seconds), s.device.dram.bandwidth));
   if (s.channels == nullptr) m.set("dram.row_misses", s.dram.row_misses);
+  if (s.overlapped) return;   // of single units nobody knows whose
   m.set("dram.partition.bytes.min", s.dram.least_partition_bytes);
   m.set("dram.partition.bytes.max", s.dram.most_partition_bytes);
   m.set("dram.partition.imbalance", ratio(static_cast<double>(s.dram.most_partition_bytes) * s.device.dram.partitions, bytes));
@@ -199,12 +203,21 @@ void SmCounters::add(const SmCounters& o) {
       &SmCounters::mshr_stall_cycles, &SmCounters::memory_stage_cycles, &SmCounters::l1_bytes,      &SmCounters::l1_busy,           &SmCounters::shared_busy,
       &SmCounters::request_bytes};
   for (const Member member : scalars) this->*member += o.*member;
-  l1.read_accesses += o.l1.read_accesses;
-  l1.read_hits += o.l1.read_hits;
-  l1.read_pending += o.l1.read_pending;
-  l1.read_misses += o.l1.read_misses;
-  l1.write_accesses += o.l1.write_accesses;
-  l1.write_hits += o.l1.write_hits;
+  l1.add(o.l1);
+}
+
+void CacheCounters::add(const CacheCounters& o) {
+  read_accesses += o.read_accesses;
+  read_hits += o.read_hits;
+  read_pending += o.read_pending;
+  read_misses += o.read_misses;
+  write_accesses += o.write_accesses;
+  write_hits += o.write_hits;
+}
+
+void L2Served::add(const L2Served& o) {
+  cache.add(o.cache);
+  sectors_moved += o.sectors_moved;
 }
 
 result::Metrics to_metrics(const LaunchStatistics& statistics) {

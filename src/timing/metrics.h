@@ -1,6 +1,8 @@
 // From counters to the metrics of the registry, the limiter and the bottleneck sentence. Pure functions.
 #pragma once
 
+#include <optional>
+
 #include "device/occupancy.h"
 #include "exec/executor.h"
 #include "memory/dram.h"
@@ -17,14 +19,16 @@ struct LaunchStatistics {
   const device::Occupancy& occupancy;
   Cycle cycles;
   SmCounters sm;                 // sum over the SMs
+  L2Served served;               // by L2
   L2Counters l2;
   memory::DramStatistics dram;
   memory::dram::Channels* channels = nullptr;   // of a memory that is modelled in detail
   Cycle channel_clocks = 0;                     // that they ran
   std::uint64_t interconnect_read_bytes = 0;
-  double request_busy = 0, reply_busy = 0;   // port cycles, sums over the SMs
+  FixedCycles request_busy = 0, reply_busy = 0;   // sums over the SMs
   LoadLatency loads;                         // nothing where nobody listened
   bool unlimited_dram = false;               // --what-if: its use has no meaning
+  std::optional<Cycle> overlapped;           // cycles in which other launches ran, of one that was not alone
 };
 
 result::Metrics to_metrics(const LaunchStatistics& statistics);

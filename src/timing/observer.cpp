@@ -19,7 +19,7 @@ void LoadLatency::add(const LoadLatency& other) {
 
 void SmObserver::load_begins(std::uint32_t load, std::uint32_t warp, const ptx::Inst& inst, Cycle now) {
   if (loads_.size() <= load) loads_.resize(std::size_t{load} + 1);
-  loads_[load] = {.line = current_, .inst = &inst, .warp = warp, .issued = now, .looked_up = now};
+  loads_[load] = {.line = current_, .latency = &launch_->latency, .inst = &inst, .warp = warp, .issued = now, .looked_up = now};
 }
 
 void SmObserver::load_refused(std::uint32_t load, LoadStage why, Cycle now) {
@@ -41,7 +41,7 @@ void SmObserver::load_ends(std::uint32_t load, Cycle at) {
   Cycle here = record.issued;
   const auto until = [&](LoadStage stage, Cycle end) {
     const Cycle reached = std::clamp(end, here, at);
-    latency_.stages[static_cast<std::size_t>(stage)] += reached - here;
+    record.latency->stages[static_cast<std::size_t>(stage)] += reached - here;
     here = reached;
   };
   until(LoadStage::l1_queue, std::min(record.refused, record.looked_up));
@@ -55,14 +55,14 @@ void SmObserver::load_ends(std::uint32_t load, Cycle at) {
     if (flight_.from_dram && flight_.dram_done > here) {
       until(LoadStage::dram_queue, flight_.dram_start);
       until(LoadStage::dram, flight_.dram_done);
-      ++latency_.from_dram;
+      ++record.latency->from_dram;
     }
     until(LoadStage::l2, flight_.answered);
     until(LoadStage::crossbar, reply_at_);
   }
   until(LoadStage::l1, at);
-  latency_.total += at - record.issued;
-  ++latency_.loads;
+  record.latency->total += at - record.issued;
+  ++record.latency->loads;
   ++record.line->loads;
   record.line->load_cycles += at - record.issued;
   timeline_.load(record.warp, *record.inst, record.issued, at);

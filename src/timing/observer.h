@@ -3,6 +3,7 @@
 // One observer an SM, shared with nobody: SMs can be simulated independently, and the sums are formed in the order of the SMs.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "timing/line_profile.h"
@@ -15,36 +16,47 @@ namespace simtlab::timing {
 class SmObserver {
  public:
   SmObserver(std::uint32_t sm, unsigned schedulers, const Observe& observe, MemoryObserver& memory)
-      : sm_(sm), memory_(memory), blamed_(schedulers, &nobody_), timeline_(sm, observe.timeline) {}
+      : sm_(sm), memory_(memory), blamed_(schedulers, Blamed{&nobody_, no_launch}), timeline_(sm, observe.timeline) {}
 
   void begin(Cycle epoch) {
-    table_.clear();
+    launches_.clear();
     loads_.clear();
     sent_.clear();
-    latency_ = {};
     nobody_ = {};
     current_ = &nobody_;
     answering_ = false;
-    std::ranges::fill(blamed_, &nobody_);
+    std::ranges::fill(blamed_, Blamed{&nobody_, no_launch});
     timeline_.begin(epoch);
   }
 
+  // A launch comes to the SM; it has the slot from now on.
+  void begin_launch(unsigned launch) {
+    if (launches_.size() <= launch) launches_.resize(launch + 1);
+    launches_[launch] = std::make_unique<Observed>();
+  }
+
   // Slots. blame: who is charged with slots from now on.
-  void blame(unsigned scheduler, const Program& program, std::uint32_t pc) { blamed_[scheduler] = &table_.at(program.function(), pc); }
-  void blame_nobody(unsigned scheduler) { blamed_[scheduler] = &nobody_; }
-  void charge(unsigned scheduler, Stall reason, Cycle slots) { blamed_[scheduler]->slots[static_cast<std::size_t>(reason)] += slots; }
+  void blame(unsigned scheduler, unsigned launch, const Program& program, std::uint32_t pc) {
+    blamed_[scheduler] = {&launches_[launch]->table.at(program.function(), pc), launch};
+  }
+  void blame_nobody(unsigned scheduler) { blamed_[scheduler] = {&nobody_, no_launch}; }
+  void charge(unsigned scheduler, Stall reason, Cycle slots) { blamed_[scheduler].line->slots[static_cast<std::size_t>(reason)] += slots; }
   // The slot is that of the instruction issued last.
   void selected() { ++current_->slots[static_cast<std::size_t>(Stall::selected)]; }
 
   // An instruction is issued; what it asks of memory follows.
-  void issued(std::uint32_t warp, const Program& program, std::uint32_t pc, unsigned lanes, Cycle now) {
-    current_ = &table_.at(program.function(), pc);
+  void issued(unsigned launch, std::uint32_t warp, const Program& program, std::uint32_t pc, unsigned lanes, Cycle now) {
+    launch_ = launches_[launch].get();
+    current_ = &launch_->table.at(program.function(), pc);
     ++current_->instructions;
     current_->threads += lanes;
     timeline_.issued(warp, *program[pc].inst, lanes, now);
   }
   // A machine instruction before its last one.
-  void issued_part(const Program& program, std::uint32_t pc) { current_ = &table_.at(program.function(), pc); }
+  void issued_part(unsigned launch, const Program& program, std::uint32_t pc) {
+    launch_ = launches_[launch].get();
+    current_ = &launch_->table.at(program.function(), pc);
+  }
   void requested(unsigned sectors) {
     ++current_->requests;
     current_->sectors += sectors;
@@ -73,13 +85,30 @@ class SmObserver {
   void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) { timeline_.block_begins(slot, block, now); }
   void block_ends(std::uint32_t slot, Cycle now) { timeline_.block_ends(slot, now); }
 
-  const InstTable& table() const { return table_; }
-  const LoadLatency& latency() const { return latency_; }
+  // What a launch did here; null: it has not been here.
+  struct Observed {
+    InstTable table;
+    LoadLatency latency;
+  };
+  const Observed* of(unsigned launch) const { return launch < launches_.size() ? launches_[launch].get() : nullptr; }
+  void leave(unsigned launch) {
+    if (launch >= launches_.size()) return;
+    for (Blamed& blamed : blamed_)
+      if (blamed.launch == launch) blamed = {&nobody_, no_launch};
+    current_ = &nobody_;
+    launches_[launch].reset();
+  }
   TimelineRecorder& timeline() { return timeline_; }
 
  private:
+  static constexpr unsigned no_launch = ~0u;
+  struct Blamed {
+    InstCounters* line;
+    unsigned launch;
+  };
   struct LoadRecord {
     InstCounters* line = nullptr;   // null: a load that is not followed
+    LoadLatency* latency = nullptr;
     const ptx::Inst* inst = nullptr;
     std::uint32_t warp = 0;
     Cycle issued = 0, refused = never, looked_up = 0;
@@ -88,16 +117,16 @@ class SmObserver {
 
   std::uint32_t sm_;
   MemoryObserver& memory_;
-  InstTable table_;
+  std::vector<std::unique_ptr<Observed>> launches_;   // by slot
+  Observed* launch_ = nullptr;       // whose instruction was issued last
   InstCounters nobody_;              // takes what belongs to no instruction
   InstCounters* current_ = &nobody_;
-  std::vector<InstCounters*> blamed_;   // by scheduler
+  std::vector<Blamed> blamed_;       // by scheduler
   std::vector<LoadRecord> loads_;
   std::vector<Flight> sent_;
   Flight flight_;                    // of the reply that is being delivered
   Cycle reply_at_ = 0;
   bool answering_ = false;
-  LoadLatency latency_;
   TimelineRecorder timeline_;
 };
 

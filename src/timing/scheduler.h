@@ -32,7 +32,7 @@ struct WarpScheduler {
   std::uint8_t last = 0;          // who issued last
   std::array<Stall, max_scheduler_warps> why{};  // of warps that are not ready
   std::array<std::uint64_t, max_scheduler_warps> age{};   // order of launch: lower is older
-  SlotCounts slots{};
+  SlotCounts* account = nullptr;  // whose slots those are
 
   static constexpr Mask bit(unsigned warp) { return Mask{1} << warp; }
 
@@ -77,11 +77,11 @@ struct WarpScheduler {
 
   void charge(Cycle now) {
     if (now <= charged_until) return;
-    slots[static_cast<std::size_t>(reason)] += now - charged_until;
+    (*account)[static_cast<std::size_t>(reason)] += now - charged_until;
     charged_until = now;
   }
-  void charge_issue(Cycle now) {
-    ++slots[static_cast<std::size_t>(Stall::selected)];
+  void charge_issue(Cycle now, SlotCounts& issuer) {
+    ++issuer[static_cast<std::size_t>(Stall::selected)];
     charged_until = now + 1;
   }
 

@@ -7,13 +7,14 @@ namespace {
 
 double ratio(std::uint64_t a, double b) { return b > 0 ? static_cast<double>(a) / b : 0.0; }
 
-std::vector<double> row(const Snapshot& a, const Snapshot& b, const device::Device& device) {
+// begin: of the kernel.
+std::vector<double> row(Cycle begin, const Snapshot& a, const Snapshot& b, const device::Device& device) {
   const auto cycles = static_cast<double>(b.end - a.end);
   const double sm_cycles = cycles * device.sm.count;
   const double per_second = device.sm_clock_hz;
   const auto rate = [](std::uint64_t hits, std::uint64_t accesses) { return ratio(hits, static_cast<double>(accesses)); };
   std::vector<double> out = {
-      static_cast<double>(b.end),
+      static_cast<double>(b.end - begin),
       static_cast<double>(b.warp_instructions - a.warp_instructions),
       ratio(b.thread_instructions - a.thread_instructions, cycles),
       ratio(b.warp_cycles - a.warp_cycles, sm_cycles * device.sm.max_warps),
@@ -38,20 +39,20 @@ void Series::take(const Snapshot& snapshot) {
     snapshots_.resize(kept);
     interval_ *= 2;
   }
-  next_ = (snapshot.end / interval_ + 1) * interval_;
+  next_ = base_.end + ((snapshot.end - base_.end) / interval_ + 1) * interval_;
 }
 
 result::Series Series::finish(const Snapshot& last, const device::Device& device) {
   while (!snapshots_.empty() && snapshots_.back().end >= last.end) snapshots_.pop_back();
-  if (last.end > 0) snapshots_.push_back(last);
+  if (last.end > base_.end) snapshots_.push_back(last);
   result::Series out;
   out.interval = interval_;
   out.columns = {"end",         "instructions.warp", "ipc",         "occupancy",           "l1.read.accesses",
                  "l1.hit_rate", "l2.read.accesses",  "l2.hit_rate", "dram.read.bandwidth", "dram.write.bandwidth"};
   for (std::size_t i = 0; i < stall_count; ++i) out.columns.push_back("stall." + std::string(name_of(static_cast<Stall>(i))));
-  Snapshot before;
+  Snapshot before = base_;
   for (const Snapshot& snapshot : snapshots_) {
-    out.rows.push_back(row(before, snapshot, device));
+    out.rows.push_back(row(base_.end, before, snapshot, device));
     before = snapshot;
   }
   return out;

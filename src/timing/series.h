@@ -13,7 +13,7 @@
 namespace simtlab::timing {
 
 struct Snapshot {
-  Cycle end = 0;
+  Cycle end = 0;   // since the GPU was idle
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t warp_cycles = 0;
   SlotCounts slots{};
@@ -25,9 +25,11 @@ class Series {
  public:
   explicit Series(std::uint64_t interval) : asked_(interval) {}
   bool on() const { return asked_ != 0; }
-  void begin() {
+  // base: when the kernel begins.
+  void begin(const Snapshot& base) {
+    base_ = base;
     interval_ = asked_;
-    next_ = interval_;
+    next_ = base.end + interval_;
     snapshots_.clear();
   }
   Cycle next() const { return next_; }
@@ -40,6 +42,7 @@ class Series {
   static constexpr std::size_t most_rows = 8192;
   std::uint64_t asked_, interval_ = 0;
   Cycle next_ = never;
+  Snapshot base_;
   std::vector<Snapshot> snapshots_;
 };
 

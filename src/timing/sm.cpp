@@ -37,40 +37,36 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       l1_unit_(static_cast<unsigned>(std::countr_zero(config.device.l1.sector_bytes / stream::sector_bytes))),
       l1_sector_cost_(memory::to_fixed(32 / config.device.l1.bytes_per_cycle)) {}
 
-void Sm::begin(const LaunchContext& context) {
-  context_ = context;
+void Sm::begin(std::uint64_t epoch) {
+  epoch_ = epoch;
   unused_ = true;
-  free_blocks_ = context.blocks_per_sm;
-  resident_blocks_ = resident_warps_ = 0;
   launches_.clear();
   outbox_.clear();
-  finished_at_ = 0;
-  counters_ = {};
-  if (observer_ != nullptr) observer_->begin(context.epoch);
+  blocks_.clear();   // they belong to the shares of tenants
+  tenants_.clear();
+  account_ = &past_;
+  past_ = {};
+  nobody_ = {};
+  held_ = {};
+  if (observer_ != nullptr) observer_->begin(epoch);
   watch_.reset();
 }
 
 void Sm::prepare() {
-  const LaunchContext& context = context_;
   unused_ = false;
-  const unsigned warps = context.blocks_per_sm * context.warps_per_block;
+  const unsigned warps = config_.device.sm.max_warps;
   std::ranges::fill(schedulers_, WarpScheduler{});
+  for (WarpScheduler& scheduler : schedulers_) scheduler.account = &nobody_;
   warps_.assign(warps, Warp{});
   for (unsigned i = 0; i < warps; ++i) {
     warps_[i].scheduler = static_cast<std::uint8_t>(i % schedulers_.size());
     warps_[i].local = static_cast<std::uint8_t>(i / schedulers_.size());
   }
-  slots_ = context.programs->scoreboard_slots();
-  scoreboard_.assign(std::size_t{warps} * slots_, 0);
+  taken_warps_.assign(warps, false);
+  slots_ = 0;
+  scoreboard_.clear();
   forwards_.resize(std::size_t{warps} * max_forwards);
-  blocks_.clear();
-  blocks_.resize(context.blocks_per_sm);
-  work_ = context.launch->make_share();
   launch_order_ = 0;
-  residency_since_ = 0;
-  if (context.l1_ways != l1_.ways()) l1_.resize_ways(context.l1_ways);
-  l1_.clear();
-  constant_cache_.clear();
   mshr_.clear();
   constant_mshr_.clear();
   lg_port_.reset();
@@ -83,11 +79,104 @@ void Sm::prepare() {
   stores_outstanding_ = direct_outstanding_ = 0;
 }
 
-void Sm::assign(std::uint64_t block, Cycle at) {
-  SIMTLAB_ASSERT(free_blocks_ > 0, "a block is handed only to an SM with room");
+// ---- launches and the blocks they place here
+
+Tenant* Sm::tenant(unsigned slot) {
+  for (const auto& tenant : tenants_)
+    if (tenant->context->slot == slot) return tenant.get();
+  return nullptr;
+}
+
+// A launch that has the SM for itself fits as often as the occupancy calculator says; beside others what they hold counts.
+bool Sm::takes(const LaunchContext& launch) const {
+  if (held_.blocks == 0) return launch.blocks_per_sm > 0;
+  const auto own = std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context == &launch; });
+  if (own != tenants_.end() && (*own)->blocks >= launch.blocks_per_sm) return false;
+  const device::Device::Sm& sm = config_.device.sm;
+  return launch.blocks_per_sm > 0 && held_.blocks < sm.max_blocks &&
+         held_.warps + launch.warps_per_block <= std::min(sm.max_warps, sm.max_threads / exec::warp_size) &&
+         held_.registers + launch.occupancy.registers_per_block <= sm.registers &&
+         held_.shared_bytes + launch.occupancy.shared_per_block <= shared_room_ && free_run(launch.warps_per_block) < warps_.size();
+}
+
+std::uint32_t Sm::free_run(std::uint32_t warps) const {
+  std::uint32_t first = 0;
+  for (std::uint32_t i = 0; i < taken_warps_.size() && i - first < warps; ++i)
+    if (taken_warps_[i]) first = i + 1;
+  return first + warps <= taken_warps_.size() ? first : static_cast<std::uint32_t>(taken_warps_.size());
+}
+
+// Where L1 and shared memory share their storage, the launch that finds the SM empty decides on the parts, as drivers do; later ones
+// have to do with them until it is empty again.
+void Sm::make_cold(const LaunchContext& launch) {
+  const device::Device& device = config_.device;
+  if (launch.l1_ways != l1_.ways()) l1_.resize_ways(launch.l1_ways);
+  l1_.clear();
+  constant_cache_.clear();
+  const std::uint64_t own = std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block;
+  const std::uint64_t l1_bytes = device.l1.bytes / device.l1.ways * launch.l1_ways;
+  shared_room_ = device.l1_unified_bytes == 0 ? device.sm.shared_bytes
+                                              : std::min<std::uint64_t>(device.l1_unified_bytes - std::min<std::uint64_t>(l1_bytes, device.l1_unified_bytes), device.sm.shared_bytes);
+  shared_room_ = std::max(shared_room_, own);
+}
+
+Tenant& Sm::admit(LaunchContext& launch) {
+  if (Tenant* known = tenant(launch.slot)) return *known;
+  if (held_.blocks == 0) make_cold(launch);
+  widen_scoreboard(launch.programs.scoreboard_slots());
+  auto& tenant = tenants_.emplace_back(std::make_unique<Tenant>());
+  tenant->context = &launch;
+  tenant->work = launch.launch->make_share();
+  if (observer_ != nullptr) observer_->begin_launch(launch.slot);
+  return *tenant;
+}
+
+void Sm::widen_scoreboard(std::uint32_t slots) {
+  if (slots <= slots_) return;
+  std::vector<std::uint64_t> wide(warps_.size() * slots);
+  for (std::size_t warp = 0; slots_ != 0 && warp < warps_.size(); ++warp)
+    std::copy_n(&scoreboard_[warp * slots_], slots_, &wide[warp * slots]);
+  scoreboard_ = std::move(wide);
+  slots_ = slots;
+}
+
+void Sm::assign(LaunchContext& launch, std::uint64_t block, Cycle at) {
   if (unused_) prepare();
-  --free_blocks_;
-  launches_.push({block, at});
+  Tenant& tenant = admit(launch);
+  const std::uint32_t first = free_run(launch.warps_per_block);
+  SIMTLAB_ASSERT(first < warps_.size(), "a block is handed only to an SM with room");
+  std::fill_n(taken_warps_.begin() + first, launch.warps_per_block, true);
+  auto slot = std::ranges::find(blocks_, false, &BlockSlot::taken);
+  if (slot == blocks_.end()) slot = blocks_.insert(slot, BlockSlot{});
+  if (slot->tenant != &tenant) slot->block.reset();
+  slot->tenant = &tenant;
+  slot->first_warp = first;
+  slot->number = block;
+  slot->taken = true;
+  ++tenant.blocks;
+  ++held_.blocks;
+  held_.warps += launch.warps_per_block;
+  held_.registers += launch.occupancy.registers_per_block;
+  held_.shared_bytes += launch.occupancy.shared_per_block;
+  launches_.push({static_cast<std::uint32_t>(slot - blocks_.begin()), at});
+}
+
+void Sm::leave(unsigned slot) {
+  const auto at = std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context->slot == slot; });
+  if (at == tenants_.end()) return;
+  Tenant& tenant = **at;
+  for (WarpScheduler& scheduler : schedulers_) {
+    if (scheduler.account != &tenant.counters.slots) continue;
+    if (observer_ != nullptr) observe_charge(scheduler, tenant.finished_at);
+    scheduler.charge(tenant.finished_at);
+    scheduler.account = &nobody_;
+  }
+  if (account_ == &tenant.counters) account_ = &past_;
+  for (BlockSlot& block : blocks_)
+    if (block.tenant == &tenant) block = {};
+  past_.add(tenant.counters);
+  if (observer_ != nullptr) observer_->leave(slot);
+  tenants_.erase(at);
 }
 
 Cycle Sm::next_event() const {
@@ -145,39 +234,38 @@ void Sm::deliver(Cycle now) {
 }
 
 void Sm::launch_blocks(Cycle now) {
-  for (; !launches_.empty() && launches_.front().at <= now; launches_.pop()) start_block(launches_.front().block, now);
+  for (; !launches_.empty() && launches_.front().at <= now; launches_.pop()) start_block(launches_.front().slot, now);
 }
 
-void Sm::start_block(std::uint64_t block, Cycle now) {
-  const auto free = std::ranges::find_if(blocks_, [](const BlockSlot& slot) { return !slot.busy; });
-  const auto number = static_cast<std::uint32_t>(free - blocks_.begin());
-  const std::uint32_t first_warp = number * context_.warps_per_block;
-  if (!free->block) free->block = work_->make_block();
-  free->block->reset(block, id_, first_warp);
-  count_residency(now);
-  free->busy = true;
-  free->warps_left = context_.warps_per_block;
-  free->at_barrier = 0;
-  ++resident_blocks_;
-  resident_warps_ += context_.warps_per_block;
-  ++counters_.blocks;
-  counters_.warps += context_.warps_per_block;
-  free->number = block;
-  if (observer_ != nullptr) observer_->block_begins(number, block, now);
+void Sm::start_block(std::uint32_t number, Cycle now) {
+  BlockSlot& slot = blocks_[number];
+  Tenant& tenant = *slot.tenant;
+  const std::uint32_t warps = tenant.context->warps_per_block;
+  if (!slot.block) slot.block = tenant.work->make_block();
+  slot.block->reset(slot.number, id_, slot.first_warp);
+  tenant.count_residency(now);
+  slot.busy = true;
+  slot.warps_left = warps;
+  slot.at_barrier = 0;
+  ++tenant.resident_blocks;
+  tenant.resident_warps += warps;
+  ++tenant.counters.blocks;
+  tenant.counters.warps += warps;
+  if (observer_ != nullptr) observer_->block_begins(number, slot.number, now);
   if (watch_ != nullptr) watch_->block_changed();
-  std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{first_warp} * slots_),
-              std::size_t{context_.warps_per_block} * slots_, 0);
-  for (std::uint32_t i = 0; i < context_.warps_per_block; ++i) {
-    Warp& warp = warps_[first_warp + i];
+  std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot.first_warp} * slots_), std::size_t{warps} * slots_, 0);
+  for (std::uint32_t i = 0; i < warps; ++i) {
+    Warp& warp = warps_[slot.first_warp + i];
     WarpScheduler& scheduler = schedulers_[warp.scheduler];
-    warp = {.block = free->block.get(),
+    warp = {.block = slot.block.get(),
+            .tenant = &tenant,
             .in_block = static_cast<std::uint16_t>(i),
             .block_slot = static_cast<std::uint16_t>(number),
             .scheduler = warp.scheduler,
             .local = warp.local};
     scheduler.resident |= WarpScheduler::bit(warp.local);
     scheduler.age[warp.local] = launch_order_++;
-    advance_warp(first_warp + i, now, Stall::dispatch);
+    advance_warp(slot.first_warp + i, now, Stall::dispatch);
   }
 }
 
@@ -209,7 +297,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   }
   for (WarpScheduler::Mask eligible = scheduler.ready & ~throttled; eligible != 0; eligible &= scheduler.ready) {
     if (!issue(scheduler, config_.policy.pick(scheduler, eligible), now)) continue;
-    scheduler.charge_issue(now);
+    scheduler.charge_issue(now, account_->slots);
     scheduler.next_try = now + 1;
     return;
   }
@@ -217,15 +305,28 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   scheduler.next_try = std::min(free_again, next.at);
   // The warp nearest to issue gives the reason: operands ready, then soonest known, then waiting for an event.
   if (scheduler.ready != 0) {
-    const Warp& warp = warps_[static_cast<std::size_t>(std::countr_zero(scheduler.ready)) * schedulers_.size() +
-                              static_cast<std::size_t>(&scheduler - schedulers_.data())];
+    const Warp& warp = warp_of(scheduler, static_cast<unsigned>(std::countr_zero(scheduler.ready)));
     scheduler.reason = throttle_stall((*warp.program)[warp.pc].pipe_of(warp.part));
   } else if (next.at != never) {
     scheduler.reason = scheduler.why[next.warp];
   } else {
     scheduler.reason = waiting_reason(scheduler);
   }
-  if (observer_ != nullptr) observe_stall(scheduler, next);
+  if (tenants_.size() == 1 && observer_ == nullptr) {
+    scheduler.account = &tenants_.front()->counters.slots;
+    return;
+  }
+  const unsigned local = blamed(scheduler, next);
+  scheduler.account = local == nobody ? &nobody_ : &warp_of(scheduler, local).tenant->counters.slots;
+  if (observer_ != nullptr) observe_stall(scheduler, local);
+}
+
+unsigned Sm::blamed(const WarpScheduler& scheduler, const WarpScheduler::Next& next) const {
+  if (scheduler.ready != 0) return static_cast<unsigned>(std::countr_zero(scheduler.ready));
+  if (next.at != never) return next.warp;
+  for (WarpScheduler::Mask rest = scheduler.waiting; rest != 0; rest &= rest - 1)
+    if (const auto warp = static_cast<unsigned>(std::countr_zero(rest)); scheduler.why[warp] == scheduler.reason) return warp;
+  return nobody;
 }
 
 // First cycle at which the unit's queue takes another instruction; never: an event will say.
@@ -255,54 +356,48 @@ void Sm::end_warp(std::uint32_t number, Cycle now) {
   scheduler.waiting &= ~bit;
   scheduler.resident &= ~bit;
   scheduler.next_try = std::min(scheduler.next_try, now);
-  count_residency(now);
-  --resident_warps_;
-  finished_at_ = std::max(finished_at_, now);
-  BlockSlot& block = blocks_[warp.block_slot];
-  if (--block.warps_left == 0) {
-    if (observer_ != nullptr) observer_->block_ends(warp.block_slot, now);
-    if (watch_ != nullptr) watch_->block_changed();
-    block.busy = false;
-    --resident_blocks_;
-    ++free_blocks_;
-  }
+  Tenant& tenant = *warp.tenant;
+  tenant.count_residency(now);
+  --tenant.resident_warps;
+  tenant.finished_at = std::max(tenant.finished_at, now);
+  if (--blocks_[warp.block_slot].warps_left == 0) end_block(warp.block_slot, now);
 }
 
-void Sm::count_residency(Cycle now) {
-  if (now <= residency_since_) return;
-  const Cycle span = now - residency_since_;
-  counters_.warp_cycles += span * resident_warps_;
-  if (resident_blocks_ > 0) counters_.active_cycles += span;
-  residency_since_ = now;
+void Sm::end_block(std::uint32_t number, Cycle now) {
+  if (observer_ != nullptr) observer_->block_ends(number, now);
+  if (watch_ != nullptr) watch_->block_changed();
+  BlockSlot& block = blocks_[number];
+  Tenant& tenant = *block.tenant;
+  const LaunchContext& launch = *tenant.context;
+  block.taken = block.busy = false;
+  std::fill_n(taken_warps_.begin() + block.first_warp, launch.warps_per_block, false);
+  --tenant.resident_blocks;
+  --tenant.blocks;
+  ++tenant.ended;
+  --held_.blocks;
+  held_.warps -= launch.warps_per_block;
+  held_.registers -= launch.occupancy.registers_per_block;
+  held_.shared_bytes -= launch.occupancy.shared_per_block;
 }
 
-SmCounters Sm::counters_at(Cycle now) {
-  count_residency(unused_ ? 0 : now);
-  SmCounters counters = counters_;
-  if (unused_) {
-    counters.slots[static_cast<std::size_t>(Stall::no_warp)] = now * schedulers_.size();
-    return counters;
-  }
+void Sm::settle(Cycle now) {
+  if (unused_) return;
+  for (const auto& tenant : tenants_) tenant->count_residency(now);
   for (WarpScheduler& scheduler : schedulers_) {
     if (observer_ != nullptr) observe_charge(scheduler, now);
     scheduler.charge(now);
-    for (std::size_t i = 0; i < stall_count; ++i) counters.slots[i] += scheduler.slots[i];
   }
-  counters.l1_busy = lg_port_.busy();
-  counters.shared_busy = mio_port_.busy();
-  return counters;
 }
 
-void Sm::finish(Cycle end) {
-  counters_ = counters_at(end);
-  if (unused_) return;
-  blocks_.clear();   // they belong to the launch
-  work_.reset();
+SmCounters Sm::counters() const {
+  SmCounters all = past_;
+  for (const auto& tenant : tenants_) all.add(tenant->counters);
+  return all;
 }
 
-std::string Sm::whereabouts() const {
+std::string Sm::whereabouts(const LaunchContext* launch) const {
   for (const BlockSlot& slot : blocks_)
-    if (slot.busy) return slot.block->whereabouts();
+    if (slot.busy && slot.tenant->context == launch) return slot.block->whereabouts();
   return {};
 }
 

@@ -23,6 +23,7 @@
 #include "timing/program.h"
 #include "timing/scheduler.h"
 #include "timing/statistics.h"
+#include "timing/tenant.h"
 #include "timing/watch.h"
 
 namespace simtlab::timing {
@@ -36,42 +37,34 @@ struct SmConfig {
   const device::WhatIf& what_if;
 };
 
-// What a launch fixes for every SM.
-struct LaunchContext {
-  const stream::WarpSource* launch = nullptr;
-  Programs* programs = nullptr;
-  std::uint32_t warps_per_block = 1;
-  std::uint32_t blocks_per_sm = 1;
-  std::uint32_t l1_ways = 0;
-  std::uint32_t sm_count = 1;
-  std::uint64_t epoch = 0;          // %clock at cycle 0
-};
-
 class Sm {
  public:
   Sm(std::uint32_t id, const SmConfig& config, Interconnect& network);
 
-  // Empties the SM for a launch; L1 and the constant cache start cold, as between kernels on hardware. The work is done when the first
-  // block comes, so that small grids cost little on large GPUs.
-  void begin(const LaunchContext& context);
-  unsigned free_blocks() const { return free_blocks_; }
-  void assign(std::uint64_t block, Cycle at);    // needs a free block slot; `at` never decreases
+  // Empties the SM, time starts at 0 (%clock at epoch). The work is done when the first block comes, so that small grids cost little on
+  // large GPUs. L1 and the constant cache start cold whenever a launch comes to an SM without blocks, as between kernels on hardware.
+  void begin(std::uint64_t epoch);
+  // Room for a block of the launch, beside what is there.
+  bool takes(const LaunchContext& launch) const;
+  void assign(LaunchContext& launch, std::uint64_t block, Cycle at);   // takes() said so; `at` never decreases
 
   Cycle next_event() const;
   void run(Cycle end);                           // everything before `end`
   std::vector<TimedRequest>& outbox() { return outbox_; }
   // What its blocks wrote becomes visible to all.
   void commit() {
-    if (work_ != nullptr) work_->commit();
+    for (const auto& tenant : tenants_) tenant->work->commit();
   }
 
-  bool idle() const { return resident_blocks_ == 0 && launches_.empty(); }
-  Cycle finished_at() const { return finished_at_; }
-  void finish(Cycle end);                        // closes the accounts at the end of the kernel
-  std::string whereabouts() const;               // of the first resident block; empty if there is none
+  bool idle() const { return held_.blocks == 0; }
+  // Launches that have come here, in their order; those whose blocks have all ended stay until leave().
+  const std::vector<std::unique_ptr<Tenant>>& tenants() const { return tenants_; }
+  Tenant* tenant(unsigned slot);                 // null: it has not been here
+  void leave(unsigned slot);                     // the launch has ended: what it did here joins the past
+  void settle(Cycle now);                        // charges slots and residency until `now`; everything before has been run
+  std::string whereabouts(const LaunchContext* launch) const;   // of its first resident block; empty if there is none
   void check_progress() const;                   // throws Fault(deadlock) if a block cannot go on
-  const SmCounters& counters() const { return counters_; }
-  SmCounters counters_at(Cycle now);             // everything before `now` has been run
+  SmCounters counters() const;                   // of all launches since begin()
   // Who listens; null: nobody.
   void observe(std::unique_ptr<SmObserver> observer) { observer_ = std::move(observer); }
   SmObserver* observer() { return observer_.get(); }
@@ -92,6 +85,7 @@ class Sm {
   static constexpr unsigned async_groups = 8;
   struct Warp {
     stream::ResidentBlock* block = nullptr;
+    Tenant* tenant = nullptr;
     const Program* program = nullptr;
     std::uint32_t pc = 0;
     std::uint16_t in_block = 0, block_slot = 0;
@@ -108,13 +102,14 @@ class Sm {
     std::array<std::uint16_t, async_groups> async{};
   };
   struct BlockSlot {
-    std::unique_ptr<stream::ResidentBlock> block;
-    std::uint32_t warps_left = 0;
+    std::unique_ptr<stream::ResidentBlock> block;   // kept for the next one of the same launch
+    Tenant* tenant = nullptr;
+    std::uint32_t first_warp = 0, warps_left = 0;
     std::uint32_t at_barrier = 0;
     std::uint64_t number = 0;      // of the block in the grid
-    bool busy = false;
+    bool taken = false, busy = false;   // busy: it has begun
   };
-  struct BlockLaunch { std::uint64_t block = 0; Cycle at = 0; };
+  struct BlockLaunch { std::uint32_t slot = 0; Cycle at = 0; };
   // A load instruction whose data is not all there.
   struct Load {
     const InstInfo* info = nullptr;
@@ -149,18 +144,30 @@ class Sm {
   // sm.cpp: the cycle
   void prepare();
   void deliver(Cycle now);
+  void work_for(const Warp& warp) {
+    account_ = &warp.tenant->counters;
+    asker_ = warp.tenant->context->slot;
+  }
+  Tenant& admit(LaunchContext& launch);
+  void make_cold(const LaunchContext& launch);
+  void widen_scoreboard(std::uint32_t slots);
+  std::uint32_t free_run(std::uint32_t warps) const;   // first warp of so many free ones in a row; their number if there are none
   void launch_blocks(Cycle now);
-  void start_block(std::uint64_t block, Cycle now);
+  void start_block(std::uint32_t number, Cycle now);
+  void end_block(std::uint32_t number, Cycle now);
   void evaluate(WarpScheduler& scheduler, Cycle now);
   Cycle throttled_until(Pipe pipe, Cycle now) const;
   Stall waiting_reason(const WarpScheduler& scheduler) const;
   void end_warp(std::uint32_t warp, Cycle now);
-  void count_residency(Cycle now);
+  static constexpr unsigned nobody = max_scheduler_warps;
+  // Who gives the scheduler's slots their reason, by number in the scheduler.
+  unsigned blamed(const WarpScheduler& scheduler, const WarpScheduler::Next& next) const;
+  Warp& warp_of(const WarpScheduler& scheduler, unsigned local) { return warps_[local * schedulers_.size() + index_of(scheduler)]; }
 
   // sm_observe.cpp: what observers are told
   unsigned index_of(const WarpScheduler& scheduler) const { return static_cast<unsigned>(&scheduler - schedulers_.data()); }
   void observe_charge(const WarpScheduler& scheduler, Cycle now);
-  void observe_stall(const WarpScheduler& scheduler, const WarpScheduler::Next& next);
+  void observe_stall(const WarpScheduler& scheduler, unsigned local);
 
   // sm_issue.cpp: one instruction
   bool issue(WarpScheduler& scheduler, unsigned local, Cycle now);   // false: nothing could be done
@@ -211,20 +218,25 @@ class Sm {
   std::uint32_t id_;
   const SmConfig& config_;
   Interconnect& network_;
-  LaunchContext context_;
-  bool unused_ = true;                         // no block of this launch yet
+  bool unused_ = true;                         // no block yet
+  std::uint64_t epoch_ = 0;
   Cycle end_ = 0;                              // of the quantum
-  std::unique_ptr<stream::SmShare> work_;      // before the blocks, which it makes
+  std::vector<std::unique_ptr<Tenant>> tenants_;   // before the blocks
+  SmCounters* account_ = nullptr;              // of the launch that the SM works for, and its slot
+  std::uint8_t asker_ = 0;
+  SlotCounts nobody_{};                        // slots that no launch lost
+  SmCounters past_;                            // launches that have left
+  Held held_;
+  std::uint64_t shared_room_ = 0;              // bytes of shared memory beside L1 as it is now
   std::vector<WarpScheduler> schedulers_;
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> scoreboard_;      // warps x slots: ready cycle << 8 | Stall
   std::vector<Forward> forwards_;              // warps x max_forwards
   std::uint32_t slots_ = 0;
   std::vector<BlockSlot> blocks_;
+  std::vector<bool> taken_warps_;
   memory::Ring<BlockLaunch> launches_;
-  unsigned free_blocks_ = 0, resident_blocks_ = 0, resident_warps_ = 0;
   std::uint64_t launch_order_ = 0;
-  Cycle residency_since_ = 0, finished_at_ = 0;
 
   memory::Cache l1_, constant_cache_;
   memory::Mshr mshr_, constant_mshr_;
@@ -241,7 +253,6 @@ class Sm {
   stream::Banks banks_;
   unsigned l1_unit_ = 0;                       // its counters are in 2^l1_unit_ sectors of 32 bytes
   FixedCycles l1_sector_cost_ = 0;
-  SmCounters counters_;
   std::unique_ptr<SmObserver> observer_;
   std::unique_ptr<Watch> watch_;               // shortly before --max-cycles only
 };

@@ -37,8 +37,9 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   Warp& warp = warps_[number];
   const InstInfo& info = (*warp.program)[warp.pc];
   const Program& program = *warp.program;
+  work_for(warp);
   if (warp.part + 1u < info.count) return issue_part(scheduler, local, warp, info, now);
-  const stream::Step& step = warp.block->step(warp.in_block, context_.epoch + now);
+  const stream::Step& step = warp.block->step(warp.in_block, epoch_ + now);
   scheduler.ready &= ~WarpScheduler::bit(local);
   if (step.blocked) {   // by an atomic of this SM, which acts at the end of the quantum
     warp.floor = std::max(end_, now + 1);
@@ -47,10 +48,10 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
     return Issued::nothing;
   }
   warp.part = 0;
-  ++counters_.machine_instructions;
+  ++account_->machine_instructions;
   count(info, step);
   if (observer_ != nullptr)
-    observer_->issued(number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
+    observer_->issued(warp.tenant->context->slot, number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
   if (watch_ != nullptr) watch_->executed(number, step);
   occupy(scheduler, info.pipe, info.interval, now);
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
@@ -59,7 +60,10 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
     case Kind::compute: {
       Cycle ready = now + latency(warp, info.latency);
       // A shuffle takes its turn at the unit that it shares with shared memory.
-      if (info.pipe == Pipe::mio) ready += mio_port_.take(now, info.sm_cost) - now;
+      if (info.pipe == Pipe::mio) {
+        ready += mio_port_.take(now, info.sm_cost) - now;
+        account_->shared_busy += info.sm_cost;
+      }
       set_destinations(number, program, info, entry(ready, info.stall));
       advance_warp(number, next, Stall::dispatch);
       break;
@@ -100,8 +104,8 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
 Sm::Issued Sm::issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now) {
   const auto bit = WarpScheduler::bit(local);
   const Pipe pipe = info.pipe_of(warp.part++), next = info.pipe_of(warp.part);
-  ++counters_.machine_instructions;
-  if (observer_ != nullptr) observer_->issued_part(*warp.program, warp.pc);
+  ++account_->machine_instructions;
+  if (observer_ != nullptr) observer_->issued_part(warp.tenant->context->slot, *warp.program, warp.pc);
   occupy(scheduler, pipe, info.part_interval, now);
   scheduler.next_pipe[static_cast<std::size_t>(pipe)] &= ~bit;
   scheduler.next_pipe[static_cast<std::size_t>(next)] |= bit;
@@ -115,19 +119,19 @@ void Sm::occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle
   FixedCycles& free = scheduler.pipe_free[static_cast<std::size_t>(pipe)];
   free = std::max(free, now << memory::fixed_bits) + interval;
   if ((free >> memory::fixed_bits) > now) scheduler.busy_pipes |= 1u << static_cast<unsigned>(pipe);
-  counters_.pipe_busy[static_cast<std::size_t>(pipe)] += interval;
+  account_->pipe_busy[static_cast<std::size_t>(pipe)] += interval;
 }
 
 void Sm::count(const InstInfo& info, const stream::Step& step) {
   const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
   const auto c = static_cast<std::size_t>(info.op_class);
-  ++counters_.warp_instructions;
-  counters_.thread_instructions += lanes;
-  ++counters_.by_class[c];
-  counters_.flops_by_class[c] += std::uint64_t{lanes} * info.flops;
+  ++account_->warp_instructions;
+  account_->thread_instructions += lanes;
+  ++account_->by_class[c];
+  account_->flops_by_class[c] += std::uint64_t{lanes} * info.flops;
   if (info.inst->op != ptx::Op::bra && info.inst->op != ptx::Op::brx) return;
-  ++counters_.branches;
-  if (step.mask != 0 && step.mask != step.active) ++counters_.divergent_branches;
+  ++account_->branches;
+  if (step.mask != 0 && step.mask != step.active) ++account_->divergent_branches;
 }
 
 // Whole cycles of a latency with a fraction; the fraction is carried on, so that the mean is exact.
@@ -144,7 +148,7 @@ void Sm::set_destinations(std::uint32_t warp, const Program& program, const Inst
 
 const InstInfo& Sm::look(Warp& warp) {
   const stream::Next next = warp.block->next(warp.in_block);
-  if (warp.program == nullptr || &warp.program->function() != next.function) warp.program = context_.programs->of(*next.function);
+  if (warp.program == nullptr || &warp.program->function() != next.function) warp.program = warp.tenant->context->programs.of(*next.function);
   warp.pc = next.pc;
   return (*warp.program)[warp.pc];
 }
@@ -180,9 +184,10 @@ bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
   }
   if (later.count > 0) forwards_[std::size_t{number} * max_forwards + warp.forwards++] = later;
   const std::uint32_t pc = warp.pc;
-  const stream::Step& step = warp.block->step(warp.in_block, context_.epoch + at);
+  work_for(warp);
+  const stream::Step& step = warp.block->step(warp.in_block, epoch_ + at);
   count(info, step);
-  if (observer_ != nullptr) observer_->issued(number, program, pc, static_cast<unsigned>(std::popcount(step.mask)), at);
+  if (observer_ != nullptr) observer_->issued(warp.tenant->context->slot, number, program, pc, static_cast<unsigned>(std::popcount(step.mask)), at);
   if (watch_ != nullptr) watch_->executed(number, step);
   set_destinations(number, program, info, latest);
   return true;
@@ -258,7 +263,7 @@ void Sm::after_control(std::uint32_t number, const InstInfo& info, Cycle now) {
 
 void Sm::after_barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = warps_[number];
-  ++counters_.barriers;
+  ++account_->barriers;
   if (warp.block->status(warp.in_block) == stream::WarpStatus::barrier) {
     ++blocks_[warp.block_slot].at_barrier;
     wait_for_event(number, State::at_barrier, Stall::barrier);
@@ -272,8 +277,8 @@ void Sm::after_barrier(std::uint32_t number, const InstInfo& info, Cycle now) {
 
 // Warps of a block that the executor let go.
 void Sm::release_barriers(std::uint32_t block_slot, Cycle now) {
-  const std::uint32_t first = block_slot * context_.warps_per_block;
-  for (std::uint32_t number = first; number < first + context_.warps_per_block; ++number) {
+  const std::uint32_t first = blocks_[block_slot].first_warp;
+  for (std::uint32_t number = first; number < first + blocks_[block_slot].tenant->context->warps_per_block; ++number) {
     Warp& warp = warps_[number];
     if (warp.state != State::at_barrier || warp.block->status(warp.in_block) != stream::WarpStatus::ready) continue;
     --blocks_[block_slot].at_barrier;
@@ -285,7 +290,7 @@ void Sm::release_barriers(std::uint32_t block_slot, Cycle now) {
 // A fence beyond the block waits until L2 has acknowledged the warp's stores; one within the block only orders this SM.
 void Sm::after_fence(std::uint32_t number, const InstInfo& info, Cycle now) {
   Warp& warp = warps_[number];
-  ++counters_.fences;
+  ++account_->fences;
   if (info.inst->mods.scope == ptx::Scope::cta) {
     advance_warp(number, now + latency(warp, config_.pipes[ptx::OpClass::int_alu].latency), Stall::membar);
     return;

@@ -25,6 +25,7 @@ constexpr std::uint32_t store_credits = 256;
 constexpr Cycle port_backlog = 64;
 // Local memory lies beyond all allocations: warp by warp, interleaved by words.
 constexpr std::uint64_t local_base = std::uint64_t{1} << 46;
+constexpr std::uint64_t local_room = std::uint64_t{1} << 39;   // of a launch
 
 }  // namespace
 
@@ -54,16 +55,17 @@ void Sm::shared_access(std::uint32_t number, const InstInfo& info, const stream:
                           : atomic ? stream::shared_atomic_passes(step.addresses, step.mask, step.bytes, banks_)
                                    : stream::shared_passes(step.addresses, step.mask, step.bytes, banks_);
   const bool store = info.inst->op == ptx::Op::st;
-  ++(atomic ? counters_.shared_atomics : store ? counters_.shared_stores : counters_.shared_loads);
-  counters_.shared_passes += passes;
-  counters_.shared_conflicts += passes - std::min(ideal, passes);
+  ++(atomic ? account_->shared_atomics : store ? account_->shared_stores : account_->shared_loads);
+  account_->shared_passes += passes;
+  account_->shared_conflicts += passes - std::min(ideal, passes);
   if (observer_ != nullptr) observer_->shared(passes, passes - std::min(ideal, passes));
-  counters_.shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
+  account_->shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
   // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
   const FixedCycles pass = config_.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
   const Cycle start = mio_port_.take(now, passes * pass);
+  account_->shared_busy += passes * pass;
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
-  counters_.memory_stage_cycles += behind;
+  account_->memory_stage_cycles += behind;
   Warp& warp = warps_[number];
   const std::uint32_t fine = atomic ? config_.pipes[OpClass::shared_atomic].latency : config_.latencies.shared;
   set_destinations(number, *warp.program, info, entry(start + behind + latency(warp, fine), Stall::short_scoreboard));
@@ -74,8 +76,8 @@ void Sm::constant_access(std::uint32_t number, const InstInfo& info, const strea
   Warp& warp = warps_[number];
   const unsigned passes = stream::constant_passes(step.addresses, step.mask);
   const Cycle ready = now + passes - 1 + latency(warp, config_.latencies.constant);
-  counters_.constant_accesses += passes;
-  counters_.memory_stage_cycles += passes - 1;
+  account_->constant_accesses += passes;
+  account_->memory_stage_cycles += passes - 1;
   if (step.space == Space::param) {
     set_destinations(number, *warp.program, info, entry(ready, Stall::short_scoreboard));
     return;
@@ -88,7 +90,7 @@ void Sm::constant_access(std::uint32_t number, const InstInfo& info, const strea
     const std::uint8_t wanted = constant_cache_.widen(segments_.items[i].sectors);
     const std::uint8_t miss = constant_cache_.read(line, wanted).miss;
     if (miss == 0) continue;
-    ++counters_.constant_misses;
+    ++account_->constant_misses;
     const memory::Mshr::Look look = constant_mshr_.look(line);
     const auto fetch = static_cast<std::uint8_t>(miss & ~look.pending);
     Request request{.line = line, .tag = load, .route = Route::constant, .sectors = fetch};
@@ -122,15 +124,15 @@ void Sm::count_global(const InstInfo& info, const stream::Step& step, bool local
   const unsigned sectors = segments_.sector_count();
   if (observer_ != nullptr) observer_->requested(sectors);
   if (info.op_class == OpClass::atomic) {
-    ++counters_.atomic_requests;
-    counters_.atomic_operations += lanes;
+    ++account_->atomic_requests;
+    account_->atomic_operations += lanes;
     return;
   }
-  if (info.op_class == OpClass::texture) ++counters_.texture_requests;
-  if (info.op_class == OpClass::async_copy) ++counters_.async_copies;
+  if (info.op_class == OpClass::texture) ++account_->texture_requests;
+  if (info.op_class == OpClass::async_copy) ++account_->async_copies;
   const bool store = info.op_class == OpClass::store;
-  SpaceCounters& space = local ? (store ? counters_.local_store : counters_.local_load)
-                               : (store ? counters_.global_store : counters_.global_load);
+  SpaceCounters& space = local ? (store ? account_->local_store : account_->local_load)
+                               : (store ? account_->global_store : account_->global_load);
   ++space.requests;
   space.sectors += sectors;
   space.bytes += std::uint64_t{step.bytes} * lanes;
@@ -141,8 +143,9 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   const bool local = step.space == Space::local;
   const bool atomic = info.op_class == OpClass::atomic;
   if (local) {
-    const std::uint64_t frame = (std::uint64_t{context_.launch->function().total_frame_bytes} + 3) / 4 * stream::line_bytes;
-    const std::uint64_t base = local_base + (std::uint64_t{id_} * config_.device.sm.max_warps + number) * frame;
+    const LaunchContext& launch = *warp.tenant->context;
+    const std::uint64_t frame = (std::uint64_t{launch.launch->function().total_frame_bytes} + 3) / 4 * stream::line_bytes;
+    const std::uint64_t base = local_base + launch.slot * local_room + (std::uint64_t{id_} * config_.device.sm.max_warps + number) * frame;
     stream::coalesce_local(step.addresses, step.mask, step.bytes, base, segments_);
   } else if (atomic) {
     stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
@@ -169,14 +172,15 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   // The port is taken for the whole instruction: its lanes at the unit's rate, or its tags and bytes at L1's.
   FixedCycles cost = 0;
   for (unsigned i = 0; i < segments_.count; ++i) cost += l1_cost(segments_.items[i]);
-  counters_.l1_bytes += std::uint64_t{segments_.sector_count()} * 32;
+  account_->l1_bytes += std::uint64_t{segments_.sector_count()} * 32;
   const Cycle start = lg_port_.take(now, std::max(cost, info.sm_cost));
+  account_->l1_busy += std::max(cost, info.sm_cost);
   unsigned done = 0;
   FixedCycles turn = 0;
   if (lg_queue_.empty())
     while (done < segments_.count && process(instruction, segments_.items[done], start + (turn >> memory::fixed_bits), now))
       turn += l1_cost(segments_.items[done++]);
-  if (done > 1) counters_.memory_stage_cycles += (turn - l1_cost(segments_.items[0])) >> memory::fixed_bits;
+  if (done > 1) account_->memory_stage_cycles += (turn - l1_cost(segments_.items[0])) >> memory::fixed_bits;
   if (done < segments_.count) {
     queue_rest(instruction, done, now);
   } else if (answers) {
@@ -307,10 +311,10 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
   }
   if (observer_ != nullptr) observer_->load_looked_up(instruction.load, at);
   const auto fresh = static_cast<std::uint8_t>(probe.miss & ~look.pending);
-  counters_.l1.read_accesses += popcount(wanted) >> l1_unit_;
-  counters_.l1.read_hits += popcount(probe.hit) >> l1_unit_;
-  counters_.l1.read_misses += popcount(fresh) >> l1_unit_;
-  counters_.l1.read_pending += (popcount(probe.miss) - popcount(fresh)) >> l1_unit_;
+  account_->l1.read_accesses += popcount(wanted) >> l1_unit_;
+  account_->l1.read_hits += popcount(probe.hit) >> l1_unit_;
+  account_->l1.read_misses += popcount(fresh) >> l1_unit_;
+  account_->l1.read_pending += (popcount(probe.miss) - popcount(fresh)) >> l1_unit_;
   if (probe.miss == 0 || probe.hit != 0)
     load.ready_at = std::max(load.ready_at, at + latency(warps_[instruction.warp], config_.latencies.l1_hit + instruction.extra));
   if (probe.miss == 0) return true;
@@ -336,8 +340,8 @@ bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segmen
     present = l1_.write(segment.line, segment.bytes, segment.sectors, config_.device.l1.write_allocate, back, evicted);
   }
   const unsigned touched = popcount(l1_.widen(segment.sectors)) >> l1_unit_;
-  counters_.l1.write_accesses += touched;
-  counters_.l1.write_hits += std::min(touched, popcount(l1_.widen(present)) >> l1_unit_);
+  account_->l1.write_accesses += touched;
+  account_->l1.write_hits += std::min(touched, popcount(l1_.widen(present)) >> l1_unit_);
   write_back(evicted, at + config_.latencies.to_network);
   if (instruction.local) return true;
   ++warps_[instruction.warp].stores;
@@ -379,12 +383,14 @@ bool Sm::process_atomic(LgInstruction& instruction, const stream::Segment& segme
 // Segments that found no register, credit or room in the network, in order.
 void Sm::retry_lg(Cycle now) {
   lg_retry_at_ = never;
+  if (!lg_queue_.empty()) work_for(warps_[lg_queue_.front().warp]);
   if (lg_blocked_since_ != never) {
-    counters_.mshr_stall_cycles += now - lg_blocked_since_;
+    account_->mshr_stall_cycles += now - lg_blocked_since_;
     lg_blocked_since_ = never;
   }
   while (!lg_queue_.empty()) {
     LgInstruction& instruction = lg_queue_.front();
+    work_for(warps_[instruction.warp]);
     while (instruction.segments > 0 && process(instruction, lg_segments_.front(), now, now)) {
       lg_segments_.pop();
       --instruction.segments;
@@ -399,7 +405,7 @@ void Sm::retry_lg(Cycle now) {
     }
     // There is room again for whoever the queue pushed back.
     for (WarpScheduler& scheduler : schedulers_) scheduler.next_try = std::min(scheduler.next_try, now);
-    if (lg_queue_.empty()) counters_.memory_stage_cycles += now - lg_queued_since_;
+    if (lg_queue_.empty()) account_->memory_stage_cycles += now - lg_queued_since_;
   }
 }
 
@@ -412,7 +418,8 @@ bool Sm::network_full(Cycle now) {
 
 void Sm::send(Request request, Cycle at, unsigned data_sectors) {
   request.sm = static_cast<std::uint16_t>(id_);
-  counters_.request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
+  request.launch = asker_;
+  account_->request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
   outbox_.push_back({network_.send(id_, at, data_sectors), request});
   if (observer_ != nullptr) observer_->sent(at, outbox_.back().at);
 }

@@ -12,20 +12,11 @@ void Sm::observe_charge(const WarpScheduler& scheduler, Cycle now) {
 }
 
 // The slots from now on are charged to the warp that gave them their reason (Sm::evaluate).
-void Sm::observe_stall(const WarpScheduler& scheduler, const WarpScheduler::Next& next) {
-  unsigned local = max_scheduler_warps;
-  if (scheduler.ready != 0) {
-    local = static_cast<unsigned>(std::countr_zero(scheduler.ready));
-  } else if (next.at != never) {
-    local = next.warp;
-  } else {
-    for (WarpScheduler::Mask rest = scheduler.waiting; rest != 0 && local == max_scheduler_warps; rest &= rest - 1)
-      if (const auto warp = static_cast<unsigned>(std::countr_zero(rest)); scheduler.why[warp] == scheduler.reason) local = warp;
-  }
+void Sm::observe_stall(const WarpScheduler& scheduler, unsigned local) {
   const unsigned index = index_of(scheduler);
-  if (local == max_scheduler_warps) return observer_->blame_nobody(index);
-  const Warp& warp = warps_[std::size_t{local} * schedulers_.size() + index];
-  observer_->blame(index, *warp.program, warp.pc);
+  if (local == nobody) return observer_->blame_nobody(index);
+  const Warp& warp = warp_of(scheduler, local);
+  observer_->blame(index, warp.tenant->context->slot, *warp.program, warp.pc);
 }
 
 void Sm::add_slots(Cycle now, SlotCounts& out) const {
@@ -33,15 +24,20 @@ void Sm::add_slots(Cycle now, SlotCounts& out) const {
     out[static_cast<std::size_t>(Stall::no_warp)] += now * schedulers_.size();
     return;
   }
+  for (std::size_t i = 0; i < stall_count; ++i) {
+    out[i] += past_.slots[i] + nobody_[i];
+    for (const auto& tenant : tenants_) out[i] += tenant->counters.slots[i];
+  }
   for (const WarpScheduler& scheduler : schedulers_) {
-    for (std::size_t i = 0; i < stall_count; ++i) out[i] += scheduler.slots[i];
     if (now > scheduler.charged_until) out[static_cast<std::size_t>(scheduler.reason)] += now - scheduler.charged_until;
   }
 }
 
 std::uint64_t Sm::warp_cycles(Cycle now) const {
-  const Cycle span = unused_ || now <= residency_since_ ? 0 : now - residency_since_;
-  return counters_.warp_cycles + span * resident_warps_;
+  std::uint64_t sum = past_.warp_cycles;
+  for (const auto& tenant : tenants_)
+    sum += tenant->counters.warp_cycles + (now > tenant->residency_since ? now - tenant->residency_since : 0) * tenant->resident_warps;
+  return sum;
 }
 
 void Sm::begin_watch() {
@@ -57,7 +53,7 @@ bool Sm::locked(std::vector<Wait>& waits) const {
     const bool barrier = warp.state == State::at_barrier;
     if (!barrier && !watch_->polls(number)) return false;
     const WatchedWarp& watched = (*watch_)[number];
-    const Wait wait{barrier, barrier ? (*warp.program)[warp.pc].inst : watched.poll, barrier ? 0 : watched.address, blocks_[warp.block_slot].number,
+    const Wait wait{warp.tenant->context->launch, barrier, barrier ? (*warp.program)[warp.pc].inst : watched.poll, barrier ? 0 : watched.address, blocks_[warp.block_slot].number,
                     warp.in_block, 1};
     const auto same = std::ranges::find_if(waits, [&](const Wait& w) { return w.inst == wait.inst && w.address == wait.address; });
     if (same == waits.end())

@@ -10,6 +10,7 @@
 namespace simtlab::timing {
 
 struct CacheCounters {
+  void add(const CacheCounters& other);
   std::uint64_t read_accesses = 0, read_hits = 0, read_pending = 0, read_misses = 0;   // sectors
   std::uint64_t write_accesses = 0, write_hits = 0;
 };
@@ -40,9 +41,14 @@ struct SmCounters {
   void add(const SmCounters& other);
 };
 
-struct L2Counters {
+// What L2 did for one launch.
+struct L2Served {
   CacheCounters cache;
   std::uint64_t sectors_moved = 0;
+  void add(const L2Served& other);
+};
+
+struct L2Counters {
   std::uint64_t writebacks = 0;
   FixedCycles busy = 0;
   std::uint64_t least_slice_accesses = 0, most_slice_accesses = 0;   // sectors

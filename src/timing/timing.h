@@ -14,6 +14,7 @@
 #include "result/timeline.h"
 #include "stream/trace/bytes.h"
 #include "stream/warp_source.h"
+#include "timing/share_policy.h"
 
 namespace simtlab::timing {
 
@@ -40,6 +41,7 @@ struct Options {
   double sample_error = 0;                // leave blocks out once their pace is known so well (relative); 0: simulate all
   device::WhatIf what_if{};               // limits that are lifted
   bool lowering = true;                   // PTX costs what it becomes in machine code (lowering.h); machine code is what it is
+  SharePolicy sharing = SharePolicy::leftover;   // of launches under way at the same time; serial is up to the caller
   Observe observe{};
 };
 
@@ -50,6 +52,9 @@ enum class Stall : std::uint8_t {
   barrier, membar, branch_resolving, dispatch, imc_miss, no_instruction, drain, sleeping, no_warp, count_,
 };
 std::string_view name_of(Stall stall);   // "long_scoreboard"
+
+// How a block of the launch fits an SM. Throws Error(bad_input "launch-resources") if it does not.
+device::Occupancy fit(const device::Device& device, const stream::WarpSource& launch, std::uint32_t registers);
 
 // A GPU: caches keep their contents between launches (as hardware does), clocks start at 0.
 class Gpu {
@@ -67,8 +72,29 @@ class Gpu {
   };
   LeftOut left_out() const;
   void complete(result::KernelResult& result, std::optional<std::uint64_t> warp_instructions) const;
-  // What the last run() had counted when it threw (limit, interrupt, fault); the same shape as a result. Its launch must still exist.
-  result::KernelResult partial();
+
+  // Several at once. The first one that finds the GPU idle starts its clock at 0; others join it on the way.
+  struct Setup {
+    int priority = 0;                         // higher is served first; running blocks are not driven out
+    std::uint32_t first_sm = 0, sms = 0;      // SMs that it is bound to; 0: any
+  };
+  using Id = std::uint64_t;
+  // The launch may begin at `at`, which is not before what has been simulated. Throws as run(). The source must outlive the launch.
+  Id begin(const stream::WarpSource& launch, const Setup& setup, std::uint64_t at);
+  bool idle() const;                          // no launch is under way
+  bool full() const;                          // no further launch can begin
+  std::uint64_t clock() const;                // has been simulated so far
+  // Goes on until a launch ends (which one; finish() it before the next call) or the clock reaches `until`.
+  std::optional<Id> advance(std::uint64_t until);
+  struct Ended {
+    result::KernelResult result;
+    std::uint64_t begin = 0, end = 0;         // on the clock
+  };
+  Ended finish(Id id);
+
+  // What the launches under way have counted when advance() or run() threw (limit, interrupt, fault), in the order of their coming; the
+  // same shape as results. They are given up. Their sources must still exist.
+  std::vector<result::KernelResult> partial();
   // Device memory was written by a copy: caches drop what they hold of it.
   void invalidate(std::uint64_t address, std::uint64_t bytes);
   // What a launch leaves to the next, for checkpoints: the contents of L2 and of the table of translations, rows that are open.

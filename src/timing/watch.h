@@ -39,6 +39,7 @@ class Watch {
 
 // Who waits for what: warps of equal wait, in the order of the first.
 struct Wait {
+  const stream::WarpSource* launch = nullptr;
   bool barrier = false;
   const ptx::Inst* inst = nullptr;
   std::uint64_t address = 0;

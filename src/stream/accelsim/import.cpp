@@ -153,7 +153,8 @@ void to_step(const Header& header, const ptx::Inst& inst, std::uint32_t pc, Inst
 
 class BlockWriter {
  public:
-  BlockWriter(const trace::Code& code, std::uint32_t number, unsigned warps, trace::Writer& to) : view_(code.function(), number), warps_(warps), to_(to) {}
+  BlockWriter(const trace::Code& code, std::uint32_t number, unsigned warps, trace::Writer& to, trace::Writer::Place place)
+      : view_(code.function(), number), warps_(warps), to_(to), place_(place) {}
 
   void begin(std::uint64_t block) {
     for (trace::WarpEncoder& warp : warps_) warp.begin();
@@ -188,7 +189,7 @@ class BlockWriter {
 
  private:
   void flush() {
-    to_.add_segment(segment_, trace::take_segment(warps_));
+    to_.add_segment(place_, segment_, trace::take_segment(warps_));
     segment_.warp_instructions = segment_.thread_instructions = 0;
     pending_ = 0;
   }
@@ -199,6 +200,7 @@ class BlockWriter {
   trace::Writer::Segment segment_;
   std::size_t pending_ = 0;
   trace::Writer& to_;
+  trace::Writer::Place place_;
 };
 
 void check(const volatile bool* stop, const KernelFile& file) {
@@ -225,8 +227,9 @@ void import_kernel(const Opener& open, const std::string& name, const SassTable&
   kernel.grid = {header.grid.x, header.grid.y, header.grid.z};
   kernel.block = {header.block.x, header.block.y, header.block.z};
   kernel.shared_bytes = static_cast<std::uint32_t>(header.shared_bytes);
-  to.begin_kernel(kernel, stream);
-  BlockWriter writer(code, kernel.function, header.warps(), to);
+  const trace::Writer::Place place = to.reserve_kernel(stream);
+  to.begin_kernel(place, kernel);
+  BlockWriter writer(code, kernel.function, header.warps(), to, place);
   std::set<std::uint64_t> blocks;
   std::vector<bool> guessed(code.function().code.size());
   for (const std::uint32_t pc : code.guessed) guessed[pc] = true;
@@ -255,7 +258,7 @@ void import_kernel(const Opener& open, const std::string& name, const SassTable&
     }
   }
   if (blocks.empty()) file.lines().truncated("the kernel has no block");
-  to.finish_kernel();
+  to.finish_kernel(place);
   ++out.kernels;
 }
 

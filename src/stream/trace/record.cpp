@@ -15,7 +15,7 @@ class RecordingShare final : public SmShare {
   std::unique_ptr<ResidentBlock> make_block() override;
   void commit() override {
     inner_->commit();
-    for (const auto& [segment, content] : finished_) launch_.writer().add_segment(segment, content);
+    for (const auto& [segment, content] : finished_) launch_.keep(segment, content);
     finished_.clear();
   }
   void keep(const Writer::Segment& segment, Buffer content) { finished_.emplace_back(segment, std::move(content)); }
@@ -98,7 +98,7 @@ void number_callees(const RecordingLaunch& launch, const ptx::Function& function
 
 }  // namespace
 
-RecordingLaunch::RecordingLaunch(const WarpSource& inner, Writer& writer, std::uint32_t stream) : inner_(inner), writer_(writer) {
+RecordingLaunch::RecordingLaunch(const WarpSource& inner, Writer& writer, Writer::Place place) : inner_(inner), writer_(writer), place_(place) {
   Kernel kernel;
   kernel.function = code(inner.function()).number;
   const Dim3 grid = inner.grid(), block = inner.block();
@@ -108,15 +108,15 @@ RecordingLaunch::RecordingLaunch(const WarpSource& inner, Writer& writer, std::u
   // A recorded function stands alone: its calls name functions of a module that is not there.
   std::set<const ptx::Function*> seen;
   if (inner.code_of(inner.function()) == nullptr) number_callees(*this, inner.function(), seen);
-  writer_.begin_kernel(std::move(kernel), stream);
+  writer_.begin_kernel(place_, std::move(kernel));
 }
 
 RecordingLaunch::~RecordingLaunch() {
-  if (!finished_) writer_.drop_kernel();
+  if (!finished_) writer_.drop_kernel(place_);
 }
 
 void RecordingLaunch::finish() {
-  writer_.finish_kernel();
+  writer_.finish_kernel(place_);
   finished_ = true;
 }
 

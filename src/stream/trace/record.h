@@ -13,8 +13,8 @@ namespace simtlab::stream::trace {
 
 class RecordingLaunch final : public WarpSource {
  public:
-  // Both outlive it.
-  RecordingLaunch(const WarpSource& inner, Writer& writer, std::uint32_t stream);
+  // Both outlive it; the place is reserved.
+  RecordingLaunch(const WarpSource& inner, Writer& writer, Writer::Place place);
   ~RecordingLaunch() override;
   void finish();    // the kernel has run; without it nothing of the kernel is kept
 
@@ -30,11 +30,12 @@ class RecordingLaunch final : public WarpSource {
   const Code* code_of(const ptx::Function& f) const override { return inner_.code_of(f); }
 
   const CodeView& code(const ptx::Function& function) const;
-  Writer& writer() const { return writer_; }
+  void keep(const Writer::Segment& segment, const Buffer& content) const { writer_.add_segment(place_, segment, content); }
 
  private:
   const WarpSource& inner_;
   Writer& writer_;
+  Writer::Place place_;
   mutable std::mutex mutex_;
   mutable std::map<const ptx::Function*, std::unique_ptr<CodeView>> codes_;
   bool finished_ = false;

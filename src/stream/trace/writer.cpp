@@ -5,6 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <new>
 
 #include "base/error.h"
@@ -89,8 +90,16 @@ std::uint32_t Writer::add_code(const Buffer& code) {
 
 void Writer::operation(const Operation& operation) {
   const std::lock_guard lock(mutex_);
-  put_operation(operations_, operation);
-  if (operations_.size() >= operations_bytes) flush_operations();
+  queue_.push_back({0, operation});
+  write_settled();
+}
+
+// Up to the first kernel that is not complete.
+void Writer::write_settled() {
+  for (; !queue_.empty() && queue_.front().place == 0; queue_.pop_front()) {
+    put_operation(operations_, queue_.front().operation);
+    if (operations_.size() >= operations_bytes) flush_operations();
+  }
 }
 
 void Writer::flush_operations() {
@@ -99,39 +108,72 @@ void Writer::flush_operations() {
   operations_.clear();
 }
 
-void Writer::begin_kernel(Kernel kernel, std::uint32_t stream) {
-  kernel_ = std::move(kernel);
-  kernel_stream_ = stream;
-  blocks_.clear();
+Writer::Place Writer::reserve_kernel(std::uint32_t stream) {
+  const std::lock_guard lock(mutex_);
+  open_[++places_].stream = stream;
+  queue_.push_back({places_, {}});
+  return places_;
 }
 
-void Writer::drop_kernel() { blocks_.clear(); }
-
-void Writer::add_segment(const Segment& segment, const Buffer& content) {
+void Writer::begin_kernel(Place place, Kernel kernel) {
   const std::lock_guard lock(mutex_);
-  auto& known = dictionaries_[kernel_.function];
+  Open& open = open_.at(place);
+  open.kernel = std::move(kernel);
+  open.begun = true;
+}
+
+void Writer::settle(Place place, bool keep) {
+  const auto open = open_.find(place);
+  if (open == open_.end()) return;
+  const auto queued = std::ranges::find(queue_, place, &Queued::place);
+  if (keep) {
+    queued->place = 0;
+    queued->operation.kind = OpKind::kernel;
+    queued->operation.stream = open->second.stream;
+    queued->operation.kernel = std::move(open->second.kernel);
+  } else {
+    queue_.erase(queued);
+  }
+  open_.erase(open);
+  write_settled();
+}
+
+void Writer::drop_kernel(Place place) {
+  const std::lock_guard lock(mutex_);
+  settle(place, false);
+}
+
+void Writer::add_segment(Place place, const Segment& segment, const Buffer& content) {
+  const std::lock_guard lock(mutex_);
+  Open& open = open_.at(place);
+  Kernel& kernel = open.kernel;
+  auto& known = dictionaries_[kernel.function];
   const std::uint64_t before = offset_;
   const std::uint64_t at = write_chunk(ChunkType::segment, content, known.get());
   if (known == nullptr) {
-    if (dictionaries_.size() > most_dictionaries) std::erase_if(dictionaries_, [&](const auto& d) { return d.first != kernel_.function; });
-    auto& own = dictionaries_[kernel_.function];
+    // One that is in use stays: a kernel names a single dictionary.
+    const auto used = [&](std::uint32_t function) {
+      return std::ranges::any_of(open_, [&](const auto& other) { return other.second.begun && other.second.kernel.function == function; });
+    };
+    if (dictionaries_.size() > most_dictionaries) std::erase_if(dictionaries_, [&](const auto& d) { return !used(d.first); });
+    auto& own = dictionaries_[kernel.function];
     own = std::make_unique<Dictionary>(content);
     own->offset = at;
-    kernel_.dictionary = at;
+    kernel.dictionary = at;
   } else {
-    kernel_.dictionary = known->offset;
+    kernel.dictionary = known->offset;
   }
-  kernel_.stored_bytes += offset_ - before;
-  BlockEntry& block = blocks_[segment.block];
+  kernel.stored_bytes += offset_ - before;
+  BlockEntry& block = open.blocks[segment.block];
   block.number = segment.block;
   block.segments.push_back(at);
   block.warp_instructions += segment.warp_instructions;
-  kernel_.warp_instructions += segment.warp_instructions;
-  kernel_.thread_instructions += segment.thread_instructions;
+  kernel.warp_instructions += segment.warp_instructions;
+  kernel.thread_instructions += segment.thread_instructions;
 }
 
 // Blocks in the order of their numbers, whatever order they ended in.
-void Writer::write_tables() {
+void Writer::write_tables(Open& open) {
   Buffer table;
   std::uint64_t number = 0, place = 0;
   std::size_t count = 0;
@@ -140,11 +182,11 @@ void Writer::write_tables() {
     Buffer whole;
     put_number(whole, count);
     whole.insert(whole.end(), table.begin(), table.end());
-    kernel_.tables.push_back(write_chunk(ChunkType::table, whole));
+    open.kernel.tables.push_back(write_chunk(ChunkType::table, whole));
     table.clear();
     number = place = count = 0;
   };
-  for (const auto& [key, block] : blocks_) {
+  for (const auto& [key, block] : open.blocks) {
     put_number(table, block.number - number);
     number = block.number;
     put_number(table, block.warp_instructions);
@@ -159,25 +201,21 @@ void Writer::write_tables() {
   flush();
 }
 
-void Writer::finish_kernel() {
+void Writer::finish_kernel(Place place) {
   const std::lock_guard lock(mutex_);
-  kernel_.blocks = blocks_.size();
-  write_tables();
+  Open& open = open_.at(place);
+  open.kernel.blocks = open.blocks.size();
+  write_tables(open);
   ++totals_.kernels;
-  totals_.blocks += kernel_.blocks;
-  totals_.warp_instructions += kernel_.warp_instructions;
-  totals_.thread_instructions += kernel_.thread_instructions;
-  Operation operation;
-  operation.kind = OpKind::kernel;
-  operation.stream = kernel_stream_;
-  operation.kernel = std::move(kernel_);
-  put_operation(operations_, operation);
-  blocks_.clear();
-  if (operations_.size() >= operations_bytes) flush_operations();
+  totals_.blocks += open.kernel.blocks;
+  totals_.warp_instructions += open.kernel.warp_instructions;
+  totals_.thread_instructions += open.kernel.thread_instructions;
+  settle(place, true);
 }
 
 void Writer::close() {
   const std::lock_guard lock(mutex_);
+  while (!open_.empty()) settle(open_.begin()->first, false);
   flush_operations();
   Buffer index;
   put_text(index, recorded_on_);

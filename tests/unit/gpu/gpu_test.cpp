@@ -208,6 +208,7 @@ TEST_P(Gpus, ResultsNameDirectivesThatHardwareWouldHaveObeyed) {
                                                       "\n.shared .u32 s;\n.entry k() " + directive + body);
     try {
       gpu_->launch(gpu_->find_kernel(m, "k").value(), {1, 1, 1}, {32, 1, 1}, 4, {}, 0);
+      gpu_->synchronize();
     } catch (const Error& e) {
       ADD_FAILURE() << e.what();
     }
@@ -240,6 +241,7 @@ TEST_P(Gpus, ResetKeepsResultsAndForgetsTheRest) {
   EXPECT_EQ(gpu_->result().kernels.size(), 1u);
   module_ = gpu_->load_module("again.ptx", ptx);
   increment(words(32), 1, 32);
+  gpu_->synchronize();
   EXPECT_EQ(gpu_->result().kernels.size(), 2u);
 }
 

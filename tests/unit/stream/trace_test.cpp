@@ -127,7 +127,7 @@ std::vector<Taken> record(Scene& scene) {
   Writer writer(scene.file, "test");
   std::vector<Taken> steps;
   {
-    RecordingLaunch recording(executed, writer, 0);
+    RecordingLaunch recording(executed, writer, writer.reserve_kernel(0));
     steps = run(recording);
     recording.finish();
   }

@@ -49,14 +49,16 @@ TEST(WarpScheduler, WakesEveryWarpOnItsCycleWhateverTheSteps) {
 
 TEST(WarpScheduler, SlotsUpToNowGetTheReasonThatHeldAndAnIssueIsSelected) {
   WarpScheduler scheduler;
+  SlotCounts slots{};
+  scheduler.account = &slots;
   scheduler.reason = Stall::long_scoreboard;
   scheduler.charge(10);
-  scheduler.charge_issue(10);
+  scheduler.charge_issue(10, slots);
   scheduler.reason = Stall::wait;
   scheduler.charge(15);
-  EXPECT_EQ(scheduler.slots[static_cast<std::size_t>(Stall::long_scoreboard)], 10u);
-  EXPECT_EQ(scheduler.slots[static_cast<std::size_t>(Stall::selected)], 1u);
-  EXPECT_EQ(scheduler.slots[static_cast<std::size_t>(Stall::wait)], 4u);
+  EXPECT_EQ(slots[static_cast<std::size_t>(Stall::long_scoreboard)], 10u);
+  EXPECT_EQ(slots[static_cast<std::size_t>(Stall::selected)], 1u);
+  EXPECT_EQ(slots[static_cast<std::size_t>(Stall::wait)], 4u);
 }
 
 TEST(LooseRoundRobin, TakesTheNextWarpAfterTheLastAndWrapsAround) {

@@ -1,0 +1,196 @@
+// From counters to the result of a launch, of one that had the GPU for itself or shared it.
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "timing/gpu_impl.h"
+
+namespace simtlab::timing {
+
+SharedUse Gpu::Impl::shared_use() const {
+  SharedUse use;
+  const memory::DramStatistics dram = memory.dram_statistics();
+  const L2Counters l2 = memory.counters();
+  use.parts = {dram.read_bytes, dram.write_bytes, dram.row_hits,   dram.row_misses,      network.read_bytes(), network.request_busy(),
+               network.reply_busy(), l2.busy,     l2.full_cycles, l2.reply_held_cycles, l2.writebacks};
+  return use;
+}
+
+// What was used until now goes to the launches that were under way.
+void Gpu::Impl::account(Cycle now) {
+  if (active.empty()) return;
+  SharedUse since = shared_use();
+  for (std::size_t i = 0; i < since.parts.size(); ++i) since.parts[i] -= std::exchange(used.parts[i], since.parts[i]);
+  std::vector<ActiveLaunch*> launches;
+  std::vector<std::uint64_t> moved;
+  for (const auto& launch : active) {
+    const std::uint64_t all = memory.served(launch->context.slot).sectors_moved;
+    launches.push_back(launch.get());
+    moved.push_back(all - std::exchange(launch->weighed, all));
+    const Cycle end = launch->over() ? launch->ended : now;
+    const Cycle begin = std::max(launch->begun, accounted);
+    if (active.size() > 1 && end > begin) launch->overlapped += end - begin;
+  }
+  apportion(since, launches, moved);
+  accounted = now;
+}
+
+Snapshot Gpu::Impl::snapshot(Cycle at) const {
+  Snapshot out;
+  out.end = at;
+  for (const Sm& sm : sms) {
+    const SmCounters c = sm.counters();
+    out.warp_instructions += c.warp_instructions;
+    out.thread_instructions += c.thread_instructions;
+    out.l1_accesses += c.l1.read_accesses;
+    out.l1_hits += c.l1.read_hits;
+    out.warp_cycles += sm.warp_cycles(at);
+    sm.add_slots(at, out.slots);
+  }
+  const CacheCounters l2 = memory.served().cache;
+  out.l2_accesses = l2.read_accesses;
+  out.l2_hits = l2.read_hits;
+  const memory::DramStatistics dram = memory.dram_statistics();
+  out.dram_read_bytes = dram.read_bytes;
+  out.dram_write_bytes = dram.write_bytes;
+  return out;
+}
+
+// Before anything happens at `now`: of the quantum that has ended, and of intervals in which nothing happens.
+void Gpu::Impl::take_snapshots(Cycle now) {
+  if (options.observe.series == 0) return;
+  for (const auto& launch : active) {
+    Series& series = launch->series;
+    if (series.due(horizon)) series.take(snapshot(horizon));
+    while (series.next() <= now && series.next() > horizon) series.take(snapshot(series.next()));
+  }
+}
+
+void Gpu::Impl::sample(ActiveLaunch& launch, Cycle now) {
+  if (launch.grid.all_handed_out() || !launch.sampler->note(launch.grid.next, now)) return;
+  for (Sm& sm : sms) sm.settle(now);
+  LaunchStatistics statistics = statistics_of(launch, now, false);
+  InstTable none;
+  add_tenants(launch, statistics, none);
+  launch.sampler->keep(to_metrics(statistics));
+  if (!launch.sampler->steady()) return;
+  launch.left_out = launch.grid.blocks - launch.grid.next;
+  launch.grid.blocks = launch.grid.next;
+}
+
+// Slots that none of its warps lost or used count as those without a warp.
+void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statistics, InstTable& lines) {
+  for (Sm& sm : sms) {
+    const Tenant* tenant = sm.tenant(launch.context.slot);
+    if (tenant == nullptr) continue;
+    statistics.sm.add(tenant->counters);
+    const SmObserver::Observed* observed = sm.observer() == nullptr ? nullptr : sm.observer()->of(launch.context.slot);
+    if (observed == nullptr) continue;
+    statistics.loads.add(observed->latency);
+    lines.add(observed->table);
+  }
+  std::uint64_t own = 0;
+  for (const std::uint64_t count : statistics.sm.slots) own += count;
+  const std::uint64_t all = statistics.cycles * device.sm.count * device.sm.schedulers;
+  SIMTLAB_ASSERT(own <= all, "a scheduler slot has one reason");
+  statistics.sm.slots[static_cast<std::size_t>(Stall::no_warp)] += all - own;
+}
+
+// channels: the end of the launch, when the clocks of a detailed memory may be settled.
+LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end, bool channels) {
+  LaunchStatistics statistics(device, launch.context.occupancy, end - launch.begun);
+  statistics.unlimited_dram = options.what_if.infinite_dram_bandwidth;
+  statistics.served = memory.served(launch.context.slot);
+  if (launch.alone) {
+    if (channels) {
+      statistics.channel_clocks = memory.settle(end);
+      statistics.channels = memory.dram_channels();
+    }
+    statistics.l2 = memory.counters();
+    statistics.dram = memory.dram_statistics();
+    statistics.interconnect_read_bytes = network.read_bytes();
+    statistics.request_busy = network.request_busy();
+    statistics.reply_busy = network.reply_busy();
+    return statistics;
+  }
+  const auto& part = launch.use.parts;
+  statistics.overlapped = launch.overlapped;
+  statistics.dram = {.read_bytes = part[SharedUse::dram_read_bytes],
+                     .write_bytes = part[SharedUse::dram_write_bytes],
+                     .row_hits = part[SharedUse::row_hits],
+                     .row_misses = part[SharedUse::row_misses]};
+  statistics.interconnect_read_bytes = part[SharedUse::network_read_bytes];
+  statistics.request_busy = part[SharedUse::request_busy];
+  statistics.reply_busy = part[SharedUse::reply_busy];
+  statistics.l2.busy = part[SharedUse::l2_busy];
+  statistics.l2.full_cycles = part[SharedUse::l2_full];
+  statistics.l2.reply_held_cycles = part[SharedUse::l2_held];
+  statistics.l2.writebacks = part[SharedUse::l2_writebacks];
+  return statistics;
+}
+
+result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end) {
+  LaunchStatistics statistics = statistics_of(launch, end, true);
+  InstTable lines;
+  add_tenants(launch, statistics, lines);
+  const stream::WarpSource& source = *launch.context.launch;
+  result::KernelResult result;
+  result.name = result.demangled = source.function().name;
+  result.shared_bytes = source.shared_bytes();
+  result.registers = launch.context.registers;
+  result.metrics = to_metrics(statistics);
+  result.limiter = std::string(device::name_of(launch.context.occupancy.limit));
+  result.bottleneck = bottleneck_of(result.metrics, statistics);
+  result.not_modelled = not_modelled(statistics);
+  if (options.observe.lines) result.profile = lines.profile(source.module(), statistics.sm.slots);
+  if (launch.series.on()) result.series = launch.series.finish(snapshot(end), device);
+  return result;
+}
+
+Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
+  SIMTLAB_ASSERT(launch.over(), "the launch has ended");
+  const bool last = active.size() == 1;
+  if (last) {
+    drain();
+    settled = std::max(settled, launch.ended);
+    for (Sm& sm : sms) sm.settle(settled);
+    check_end(settled);
+  } else {
+    settled = horizon;
+    for (Sm& sm : sms) sm.settle(settled);
+  }
+  account(launch.ended);
+  Ended out{collect(launch, launch.ended), launch.begun, launch.ended};
+  left_out = {launch.grid.next, launch.left_out};
+  last_blocks = launch.grid.blocks;
+  sampler = std::move(launch.sampler);
+  for (Sm& sm : sms) sm.leave(launch.context.slot);
+  memory.take(launch.context.slot);
+  std::erase_if(active, [&](const auto& other) { return other.get() == &launch; });
+  reshare();
+  if (last) epoch += out.end;
+  else hand_out(horizon);
+  return out;
+}
+
+std::vector<result::KernelResult> Gpu::Impl::partial() {
+  for (Sm& sm : sms) sm.settle(horizon);
+  account(horizon);
+  std::vector<ActiveLaunch*> order;
+  for (const auto& launch : active) order.push_back(launch.get());
+  std::ranges::sort(order, {}, &ActiveLaunch::id);
+  std::vector<result::KernelResult> out;
+  for (ActiveLaunch* launch : order) out.push_back(collect(*launch, launch->over() ? launch->ended : std::max(horizon, launch->begun)));
+  give_up();
+  return out;
+}
+
+void Gpu::Impl::give_up() {
+  if (active.empty()) return;
+  epoch += horizon;
+  for (Sm& sm : sms) sm.begin(epoch);   // blocks go before their launches do
+  active.clear();
+  contexts.clear();
+}
+
+}  // namespace simtlab::timing

@@ -1,0 +1,91 @@
+// Private state of Gpu, shared by the files that implement it.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/team.h"
+#include "stream/executed.h"
+#include "timing/active.h"
+#include "timing/machine.h"
+#include "timing/memory_system.h"
+#include "timing/metrics.h"
+#include "timing/sharing.h"
+
+namespace simtlab::timing {
+
+struct Gpu::Impl {
+  Impl(Machine machine, const Options& o);
+
+  // gpu.cpp: time
+  ActiveLaunch& begin(const stream::WarpSource& launch, const Setup& setup, Cycle at);
+  void begin_period();
+  void place(ActiveLaunch& launch, const stream::WarpSource& source, const Setup& setup);
+  void reshare();
+  void hand_out(Cycle at);
+  ActiveLaunch* advance(Cycle until);
+  ActiveLaunch* ended();
+  Cycle next_event() const;
+  void step(Cycle now);
+  void run_quantum(Cycle end);
+  void send_observed(Sm& sm);
+  void collect_ended(Sm& sm);
+  void drain();
+  std::uint32_t l1_ways(const LaunchContext& launch) const;
+  ActiveLaunch& find(Id id);
+
+  // collect.cpp: results
+  Ended finish(ActiveLaunch& launch);
+  void give_up();
+  std::vector<result::KernelResult> partial();
+  SharedUse shared_use() const;
+  void account(Cycle now);
+  LaunchStatistics statistics_of(const ActiveLaunch& launch, Cycle end, bool channels);
+  void add_tenants(const ActiveLaunch& launch, LaunchStatistics& statistics, InstTable& lines);
+  result::KernelResult collect(ActiveLaunch& launch, Cycle end);
+  Snapshot snapshot(Cycle at) const;
+  void take_snapshots(Cycle now);
+  void sample(ActiveLaunch& launch, Cycle now);
+
+  // progress.cpp: limits and faults
+  void check_end(Cycle end) const;
+  void watch(Cycle now);
+  void check_locked() const;
+  void check_limits(Cycle now) const;
+  void stuck() const;
+
+  const device::Device device;
+  const Options options;
+  const PipeTable pipes;
+  const Lowering lowering, as_it_is{device, false};
+  const Latencies latencies;
+  const SmConfig sm_config;
+  Interconnect network;
+  MemorySystem memory;
+  std::vector<Sm> sms;
+  MemoryObserver listener;   // listens only if somebody asked
+  Team team;
+  BlockDispatcher dispatcher;
+
+  std::vector<std::unique_ptr<ActiveLaunch>> active;   // in the order in which they are served
+  std::vector<LaunchContext*> contexts;                // theirs
+  std::uint64_t launches = 0;
+  std::optional<stream::ExecutedLaunch> executed;      // of run(), kept for partial()
+  SharedUse used;                                      // accounted for until now
+  Cycle accounted = 0;
+  Cycle settled = 0;                                   // slots are charged until here at least
+  bool arrived = false;                                // launches whose blocks have not been handed out yet
+
+  std::vector<Sm*> busy;                         // in the current quantum
+  std::vector<std::exception_ptr> failures;      // theirs; the last one is the memory system's
+  bool watching = false;                         // for lack of progress, before --max-cycles
+  std::uint64_t epoch = 0;
+  Cycle horizon = 0;                             // nothing has been simulated beyond
+  std::optional<Sampler> sampler;                // of the launch that ended last
+  std::uint64_t last_blocks = 0;
+  LeftOut left_out;
+};
+
+}  // namespace simtlab::timing
