@@ -102,7 +102,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--what-if", options.what_if,
                   "Lift limits of the GPU: perfect-l1, infinite-dram-bandwidth, no-bank-conflicts, perfect-coalescing, "
-                  "double-occupancy, double-math, zero-launch-cost")
+                  "double-occupancy, double-math, zero-launch-cost, alone")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME,...")
       ->group("Configuration");

@@ -12,7 +12,7 @@
 namespace simtlab::device {
 
 std::span<const WhatIfName> what_ifs() {
-  static constexpr std::array<WhatIfName, 7> names = {{
+  static constexpr std::array<WhatIfName, 8> names = {{
       {"perfect-l1", "every weak load of global, local and texture memory hits L1", "keep the data near the SM: shared memory, registers, "
        "smaller tiles", &WhatIf::perfect_l1},
       {"infinite-dram-bandwidth", "main memory answers after its idle latency, however much is asked of it", "move fewer bytes: reuse, "
@@ -26,6 +26,8 @@ std::span<const WhatIfName> what_ifs() {
       {"double-math", "arithmetic pipelines take twice the instructions per cycle; latencies stay", "execute fewer or cheaper arithmetic "
        "instructions", &WhatIf::double_math},
       {"zero-launch-cost", "launching kernels and blocks takes no time", "launch fewer, longer kernels and blocks", &WhatIf::zero_launch_cost},
+      {"alone", "kernels of other streams wait: each kernel has the GPU for itself", "give kernels that get in each other's way SMs of their own "
+       "(--sharing) or run them after each other", &WhatIf::alone},
   }};
   return names;
 }

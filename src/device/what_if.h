@@ -19,6 +19,7 @@ struct WhatIf {
   bool double_occupancy = false;
   bool double_math = false;
   bool zero_launch_cost = false;
+  bool alone = false;
   bool operator==(const WhatIf&) const = default;
 };
 

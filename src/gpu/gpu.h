@@ -100,8 +100,9 @@ class Gpu {
   const exec::Texture* texture(std::uint64_t handle) const;    // null: no such handle
 
   // Submits the kernel. Throws Error for bad launches ("launch-...").
+  // batched: part of a batch that has been paid for, it costs the host no time.
   void launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes, std::span<const std::byte> params,
-              StreamId stream);
+              StreamId stream, bool batched = false);
 
   // priority: 0 to most_priority; higher is served first.
   static constexpr int most_priority = 5;

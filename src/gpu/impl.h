@@ -32,6 +32,7 @@ struct KernelJob {
   bool chosen = true;                              // it is simulated cycle by cycle
   StreamId stream = 0;
   Checkpoint::Launch description;                  // for a checkpoint
+  bool batched = false;                            // launching it costs the host nothing
   timing::Gpu::Setup setup;
   timing::Gpu::Id id = 0;                          // while it is under way
   const stream::WarpSource& read() const { return recording ? static_cast<const stream::WarpSource&>(*recording) : *source; }

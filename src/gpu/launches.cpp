@@ -69,7 +69,7 @@ void check_attributes(const ptx::Module& module, const ptx::Function& function, 
 }  // namespace
 
 void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
-                 std::span<const std::byte> params, StreamId stream) {
+                 std::span<const std::byte> params, StreamId stream, bool batched) {
   Impl& m = *impl_;
   const Impl::Slot& slot = m.slot(kernel.module);
   const ptx::Function& function = slot.module->functions[kernel.function];
@@ -106,6 +106,7 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
   timing::fit(m.device, *job->source, m.registers_of(function));
   ++m.launches;
+  job->batched = batched;
   m.submit_kernel(std::move(job), stream);
 }
 
@@ -116,16 +117,17 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
   job->demangled = demangle(name);
   job->chosen = !timing || options.kernels.all() || options.kernels.selects(name, job->demangled, passed, ++launches_of[name]);
   if (job->chosen) {
-    if (recorder) job->place = recorder->reserve_kernel(stream);
+    if (recorder) job->place = recorder->reserve_kernel(stream, job->batched);
     job->setup = setup_of(options.sharing, device, name, job->demangled);
     job->setup.priority = schedule.priority(stream);
   } else {
     ++skipped;
   }
+  const double overhead = job->batched ? 0 : device.host.launch_overhead_ns;
   Work work;
   work.engine = Engine::kernels;
   work.kernel = std::move(job);
-  submit(stream, std::move(work), device.host.launch_overhead_ns, false);
+  submit(stream, std::move(work), overhead, false);
 }
 
 // Without a clock there is nothing to wait for.

@@ -13,6 +13,8 @@ const std::vector<Term>& error_ids() {
       {"option-set", "--set or SIMTLAB_SET is not of the form key=value.",
        "For example --set sm.count=4; `simtlab config show` lists the keys."},
       {"kernel-choice", "--kernels is not a list of names, launch numbers and ranges.", "For example --kernels 'matmul*,3-7,reduce:1'; launches count from 1."},
+      {"sharing", "--sharing is no policy and no list of kernels with their SMs, or names SMs that the GPU does not have.",
+       "leftover, spatial, smk, serial, or for example 'matmul*=0-39,reduce=40-79'; SMs count from 0."},
       {"option-conflict", "Two options exclude each other.",
        "Give each output a file of its own, none of them an input: --json=FILE, --csv=FILE, -o FILE."},
       {"command-unknown", "There is no such command.", "`simtlab --help` lists the commands."},

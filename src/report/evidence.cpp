@@ -173,6 +173,7 @@ std::vector<Suspect> suspects(const KernelResult& kernel) {
   const double math = f("stall.math_pipe_throttle");
   add("double-math", math + (f("sol.compute") > 0.6 ? f("sol.compute") / 4 : 0),
       fmt::format("{} of the slots wait for an arithmetic pipeline, the busiest has {} of its peak", format_share(math), format_share(f("sol.compute"))));
+  add("alone", f("gpu.overlap"), fmt::format("kernels of other streams ran in {} of its time", format_share(f("gpu.overlap"))));
   const double overhead = f("gpu.launch_overhead"), time = f("gpu.time");
   add("zero-launch-cost", time > 0 ? overhead / (overhead + time) / 4 : 0,
       fmt::format("launching costs {} beside {} of execution", format_time(overhead), format_time(time)));

@@ -49,7 +49,7 @@ constexpr MetricDeclaration rows[] = {
      "warp_nonpred_execution_efficiency",
      weighted, "gpu.instructions.warp"},
     {"gpu.begin", "ns", "When the kernel began, since the program's first call.", "kernel", "", "", none, ""},
-    {"gpu.overlap", "1", "Share of the kernel's time in which kernels of other streams ran; absent if it was alone.", "kernel", "", "", none, ""},
+    {"gpu.overlap", "1", "Share of the kernel's time in which kernels of other streams ran; absent if it was alone.", "kernel", "", "", weighted, "gpu.cycles"},
     {"gpu.ipc", "1/cycle", "Thread instructions per SM clock cycle, whole GPU.", "kernel",
      "gpu.instructions.thread / gpu.cycles", "gpgpu-sim: gpu_ipc", weighted, "gpu.cycles"},
     {"gpu.ipc.warp", "1/cycle", "Warp instructions per SM clock cycle and SM.", "kernel",

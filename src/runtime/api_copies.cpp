@@ -138,20 +138,7 @@ CudaError side_of(Runtime& r, const CudaArray* array, const Position& at, const 
 }
 
 CudaError copy_3d(const Memcpy3DParms* p, StreamHandle stream, bool async) {
-  return call([&](Runtime& r) {
-    if (p == nullptr) return error_invalid_value;
-    Side from, to;
-    CudaError code = side_of(r, p->source_array, p->source_position, p->source, p->extent, from);
-    if (code == success) code = side_of(r, p->target_array, p->target_position, p->target, p->extent, to);
-    if (code != success) return code;
-    // The extent counts elements as soon as an array takes part, else bytes.
-    const std::size_t element = p->source_array != nullptr ? from.element : to.element;
-    Box box = plane(p->extent.width * element, p->extent.height, to.pitch, from.pitch);
-    box.depth = p->extent.depth;
-    box.dst_slice = to.slice;
-    box.src_slice = from.slice;
-    return copy_box(r, to.start, from.start, box, p->kind, stream, async);
-  });
+  return call([&](Runtime& r) { return p == nullptr ? error_invalid_value : copy_3d(r, *p, stream, async); });
 }
 
 CudaError fill_2d(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
@@ -174,6 +161,20 @@ CudaError fill_3d(const PitchedPointer& dst, int value, const Extent& extent, St
 }
 
 }  // namespace
+
+CudaError simtlab::runtime::copy_3d(Runtime& r, const Memcpy3DParms& p, StreamHandle stream, bool async) {
+  Side from, to;
+  CudaError code = side_of(r, p.source_array, p.source_position, p.source, p.extent, from);
+  if (code == success) code = side_of(r, p.target_array, p.target_position, p.target, p.extent, to);
+  if (code != success) return code;
+  // The extent counts elements as soon as an array takes part, else bytes.
+  const std::size_t element = p.source_array != nullptr ? from.element : to.element;
+  Box box = plane(p.extent.width * element, p.extent.height, to.pitch, from.pitch);
+  box.depth = p.extent.depth;
+  box.dst_slice = to.slice;
+  box.src_slice = from.slice;
+  return copy_box(r, to.start, from.start, box, p.kind, stream, async);
+}
 
 SIMTLAB_CUDA_API CudaError cudaMemcpy2D(void* dst, std::size_t dst_pitch, const void* src,
                                         std::size_t src_pitch, std::size_t width, std::size_t height,

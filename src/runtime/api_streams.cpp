@@ -60,6 +60,28 @@ CudaError with_event(EventHandle event, Body&& body) {
   });
 }
 
+// Nothing of a stream that is being captured happens; who waits for it has spoilt the capture.
+bool cannot_wait(Runtime& r, gpu::StreamId stream) {
+  Capture* capture = r.graphs.capture_of(stream);
+  if (capture != nullptr) capture->valid = false;
+  return capture != nullptr;
+}
+
+// A host function on a captured stream becomes a node of its graph. True: it has.
+bool captured_host(StreamHandle stream, void (*function)(void*), void* data) {
+  bool captured = false;
+  call([&](Runtime& r) {
+    const std::optional<gpu::StreamId> id = r.stream(stream);
+    captured = id && r.graphs.capture_of(*id) != nullptr;
+    if (!captured) return success;
+    GraphNode* node = r.graphs.add(*id, NodeType::host);
+    node->function = function;
+    node->data = data;
+    return success;
+  });
+  return captured;
+}
+
 }  // namespace
 
 SIMTLAB_CUDA_API CudaError cudaStreamCreate(StreamHandle* out) {
@@ -78,12 +100,14 @@ SIMTLAB_CUDA_API CudaError cudaStreamDestroy(StreamHandle stream) {
 }
 SIMTLAB_CUDA_API CudaError cudaStreamSynchronize(StreamHandle stream) {
   return with_stream(stream, [](Runtime& r, gpu::StreamId id) {
+    if (cannot_wait(r, id)) return error_stream_capture_unsupported;
     r.gpu().synchronize(id);
     return success;
   });
 }
 SIMTLAB_CUDA_API CudaError cudaStreamQuery(StreamHandle stream) {
   return with_stream(stream, [](Runtime& r, gpu::StreamId id) {
+    if (cannot_wait(r, id)) return error_stream_capture_unsupported;
     if (r.gpu().idle(id)) return success;
     r.gpu().synchronize(id);
     return error_not_ready;
@@ -117,17 +141,12 @@ SIMTLAB_CUDA_API CudaError cudaStreamGetDevice(StreamHandle stream, int* out) {
     return success;
   });
 }
-SIMTLAB_CUDA_API CudaError cudaStreamIsCapturing(StreamHandle stream, int* status) {
-  return with_stream(stream, [&](Runtime&, gpu::StreamId) {
-    if (status == nullptr) return error_invalid_value;
-    *status = 0;  // never: capture is refused
-    return success;
-  });
-}
 SIMTLAB_CUDA_API CudaError cudaStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
   return with_stream(stream, [&](Runtime& r, gpu::StreamId id) {
     const std::optional<gpu::EventId> e = event_of(r, event);
     if (!e) return error_invalid_resource_handle;
+    CudaError captured = success;
+    if (r.graphs.wait(id, *e, captured)) return captured;
     r.gpu().wait_event(id, *e);
     return success;
   });
@@ -154,6 +173,7 @@ SIMTLAB_CUDA_API CudaError cudaStreamAddCallback(StreamHandle stream,
 }
 SIMTLAB_CUDA_API CudaError cudaLaunchHostFunc(StreamHandle stream, void (*function)(void*), void* data) {
   if (function == nullptr) return note(error_invalid_value);
+  if (captured_host(stream, function, data)) return success;
   const CudaError code = cudaStreamSynchronize(stream);
   if (code != success) return code;
   function(data);
@@ -169,6 +189,7 @@ SIMTLAB_CUDA_API CudaError cudaEventCreateWithFlags(EventHandle* out, unsigned f
 SIMTLAB_CUDA_API CudaError cudaEventDestroy(EventHandle event) {
   return with_event(event, [](Runtime& r, gpu::EventId id) {
     r.event_flags.erase(id);
+    r.graphs.forget_event(id);
     r.gpu().destroy_event(id);
     return success;
   });
@@ -177,6 +198,11 @@ SIMTLAB_CUDA_API CudaError cudaEventRecord(EventHandle event, StreamHandle strea
   return with_stream(stream, [&](Runtime& r, gpu::StreamId id) {
     const std::optional<gpu::EventId> e = event_of(r, event);
     if (!e) return error_invalid_resource_handle;
+    if (r.graphs.capture_of(id) != nullptr) {
+      r.graphs.record(*e, id);
+      return success;
+    }
+    r.graphs.forget_event(*e);
     r.gpu().record_event(*e, id);
     return success;
   });
@@ -218,7 +244,6 @@ SIMTLAB_CUDA_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority);
 SIMTLAB_CUDA_ALIAS(cudaStreamGetFlags_ptsz, cudaStreamGetFlags);
 SIMTLAB_CUDA_ALIAS(cudaStreamGetId_ptsz, cudaStreamGetId);
 SIMTLAB_CUDA_ALIAS(cudaStreamGetDevice_ptsz, cudaStreamGetDevice);
-SIMTLAB_CUDA_ALIAS(cudaStreamIsCapturing_ptsz, cudaStreamIsCapturing);
 SIMTLAB_CUDA_ALIAS(cudaStreamWaitEvent_ptsz, cudaStreamWaitEvent);
 SIMTLAB_CUDA_ALIAS(cudaStreamAddCallback_ptsz, cudaStreamAddCallback);
 SIMTLAB_CUDA_ALIAS(cudaLaunchHostFunc_ptsz, cudaLaunchHostFunc);

@@ -33,28 +33,50 @@ CudaError check_shared(Runtime& runtime, const KernelEntry& entry, const ptx::Fu
 
 }  // namespace
 
-CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
-                 void** arguments, std::size_t shared, StreamHandle stream_handle) {
+CudaError prepare(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block, void** arguments, std::size_t shared,
+                  PreparedLaunch& out) {
   KernelEntry* entry = runtime.images.find_kernel(host);
   if (entry == nullptr) return error_invalid_device_function;
   gpu::Gpu& gpu = runtime.gpu();
-  const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
-  if (!stream) return error_invalid_resource_handle;
-  const gpu::Kernel kernel = runtime.images.resolve(*entry, gpu);
-  const ptx::Function& function = gpu.module(kernel.module).functions[kernel.function];
+  out.kernel = runtime.images.resolve(*entry, gpu);
+  const ptx::Function& function = gpu.module(out.kernel.module).functions[out.kernel.function];
   const CudaError fits = check_shared(runtime, *entry, function, shared);
   if (fits != success) return fits;
 
   // Callers do not pass sizes: the kernel's own parameter list says how much to read.
-  std::vector<std::byte> block_of_parameters(function.param_bytes);
+  out.parameters.assign(function.param_bytes, std::byte{});
   if (!function.params.empty() && arguments == nullptr) return error_invalid_value;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
     const ptx::Param& p = function.params[i];
     if (arguments[i] == nullptr) return error_invalid_value;
-    std::memcpy(block_of_parameters.data() + p.offset, arguments[i], p.bytes);
+    std::memcpy(out.parameters.data() + p.offset, arguments[i], p.bytes);
   }
-  gpu.launch(kernel, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-             static_cast<std::uint32_t>(shared), block_of_parameters, *stream);
+  out.grid = grid;
+  out.block = block;
+  out.shared = static_cast<std::uint32_t>(shared);
+  return success;
+}
+
+SubmitNode submit_of(PreparedLaunch launch) {
+  return [l = std::move(launch)](Runtime& runtime, StreamHandle handle, bool first) {
+    const std::optional<gpu::StreamId> stream = runtime.stream(handle);
+    if (!stream) return error_invalid_resource_handle;
+    runtime.gpu().launch(l.kernel, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z}, l.shared, l.parameters, *stream, !first);
+    return success;
+  };
+}
+
+CudaError launch(Runtime& runtime, const void* host, const Dim3Arg& grid, const Dim3Arg& block,
+                 void** arguments, std::size_t shared, StreamHandle stream_handle) {
+  if (runtime.images.find_kernel(host) == nullptr) return error_invalid_device_function;
+  runtime.gpu();
+  const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
+  if (!stream) return error_invalid_resource_handle;
+  PreparedLaunch prepared;
+  const CudaError code = prepare(runtime, host, grid, block, arguments, shared, prepared);
+  if (code != success) return code;
+  if (runtime.graphs.capture_of(*stream) == nullptr) return submit_of(std::move(prepared))(runtime, stream_handle, true);
+  runtime.graphs.add(*stream, NodeType::kernel)->submit = submit_of(std::move(prepared));
   return success;
 }
 

@@ -136,7 +136,7 @@ void write_memory(Writer& w, const device::Device& d) {
   w.integer(static_cast<std::int64_t>(d.l2.bytes));
   w.integer(0);  // persistingL2CacheMaxSize
   w.integer(d.sm.max_threads);
-  w.integer(0);  // streamPrioritiesSupported
+  w.integer(1);  // streamPrioritiesSupported
   w.integer(d.l1_caches_global ? 1 : 0);
   w.integer(1);  // localL1CacheSupported
   w.size(d.sm.shared_bytes);

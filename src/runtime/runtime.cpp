@@ -151,6 +151,7 @@ gpu::Gpu& Runtime::gpu() {
 
 void Runtime::reset_device() {
   images.forget_modules();
+  graphs.clear();
   if (gpu_) {
     gpu_->reset();
     for (const auto& [address, kind] : allocations) gpu_->release(address);

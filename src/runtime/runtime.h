@@ -20,6 +20,7 @@
 #include "gpu/gpu.h"
 #include "result/run_config.h"
 #include "runtime/cuda_api.h"
+#include "runtime/graphs.h"
 #include "runtime/images.h"
 
 namespace simtlab::runtime {
@@ -33,6 +34,7 @@ class Runtime {
 
   std::mutex mutex;
   Images images;
+  Graphs graphs;
 
   // The GPU, made at the first call that needs it. Throws Error if the configuration is bad; again at each
   // later call.

@@ -36,6 +36,11 @@ CudaError copy_box(Runtime& runtime, void* dst, const void* src, const gpu::Gpu:
   if (!stream) return error_invalid_resource_handle;
   if (box.width == 0 || box.height == 0 || box.depth == 0) return success;
   if (dst == nullptr || src == nullptr) return error_invalid_value;
+  if (runtime.graphs.capture_of(*stream) != nullptr) {
+    if (!async) return error_stream_capture_unsupported;
+    runtime.graphs.add(*stream, NodeType::copy)->submit = [=](Runtime& r, StreamHandle to, bool) { return copy_box(r, dst, src, box, kind, to, true); };
+    return success;
+  }
   bool done = false;
   switch (resolve(runtime, dst, src, kind)) {
     case host_to_host:
@@ -70,6 +75,10 @@ CudaError fill_box(Runtime& runtime, void* dst, int value, const gpu::Gpu::Box& 
   gpu::Gpu& gpu = runtime.gpu();
   const std::optional<gpu::StreamId> stream = runtime.stream(stream_handle);
   if (!stream) return error_invalid_resource_handle;
+  if (runtime.graphs.capture_of(*stream) != nullptr) {
+    runtime.graphs.add(*stream, NodeType::fill)->submit = [=](Runtime& r, StreamHandle to, bool) { return fill_box(r, dst, value, box, to, true); };
+    return success;
+  }
   // cudaMemset returns before the device is done, in its synchronous form too.
   const bool done = gpu.fill_box(reinterpret_cast<std::uint64_t>(dst), static_cast<std::byte>(value & 0xff),
                                  box, *stream, true);

@@ -18,6 +18,8 @@ CudaError copy_linear(Runtime& runtime, void* dst, const void* src, std::size_t 
 CudaError fill_box(Runtime& runtime, void* dst, int value, const gpu::Gpu::Box& box, StreamHandle stream,
                    bool async);
 
+CudaError copy_3d(Runtime& runtime, const Memcpy3DParms& parameters, StreamHandle stream, bool async);
+
 // Address of a device variable (cudaMemcpyToSymbol and friends). Loads its module; throws Error.
 CudaError symbol_of(Runtime& runtime, const void* host, gpu::Symbol& symbol);
 

@@ -70,7 +70,7 @@ result::KernelResult Gpu::run(const stream::WarpSource& launch) {
 Gpu::Id Gpu::begin(const stream::WarpSource& launch, const Setup& setup, std::uint64_t at) { return impl_->begin(launch, setup, at).id; }
 bool Gpu::idle() const { return impl_->active.empty(); }
 bool Gpu::full() const {
-  const std::size_t most = impl_->options.sharing == SharePolicy::serial || impl_->options.sample_error > 0 ? 1 : impl_->device.host.max_grids;
+  const std::size_t most = impl_->options.sharing == SharePolicy::serial || impl_->options.what_if.alone || impl_->options.sample_error > 0 ? 1 : impl_->device.host.max_grids;
   return impl_->active.size() >= std::min<std::size_t>(most, max_launches);
 }
 std::uint64_t Gpu::clock() const { return impl_->horizon; }

@@ -23,7 +23,7 @@ COMPILED = {
 RUN = {
     "bessel": "call of '__nv_j0'",
     "recursion": "recursion is not supported",
-    "graph": "cudaStreamBeginCapture is not supported",
+    "graph": "cudaGraphExecUpdate is not supported",
     "memory_pool": "cudaMemPoolCreate is not supported",
 }
 

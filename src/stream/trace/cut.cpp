@@ -158,7 +158,7 @@ Totals cut(Reader& from, const Range& kernels, const Range& blocks, Writer& to, 
     const ReplayedLaunch whole(from, operation->kernel);
     const Part part(whole, blocks);
     if (part.block_count() == 0) continue;
-    RecordingLaunch recording(part, to, to.reserve_kernel(operation->stream));
+    RecordingLaunch recording(part, to, to.reserve_kernel(operation->stream, operation->flag));
     const std::unique_ptr<SmShare> share = recording.make_share();
     const std::unique_ptr<ResidentBlock> block = share->make_block();
     for (std::uint64_t i = 0; i < part.block_count(); ++i) {

@@ -38,11 +38,11 @@ inline constexpr std::size_t max_name = 1u << 20;
 
 // What the host asked for. Numbers a and b, a stream and a flag mean what each line says.
 enum class OpKind : std::uint8_t {
-  kernel,              // see Kernel
+  kernel,              // see Kernel; flag: part of a batch, launching it costs the host nothing
   copy,                // a: bytes, b: kind as gpu::Gpu::CopyKind; flag: asynchronous
   fill,                // a: bytes; flag: asynchronous
   invalidate,          // device memory was written by the host: a: address, b: bytes
-  create_stream,       // flag: non-blocking
+  create_stream,       // flag: non-blocking; a: priority
   destroy_stream,
   synchronize,         // flag: of one stream
   create_event,

@@ -108,9 +108,11 @@ void Writer::flush_operations() {
   operations_.clear();
 }
 
-Writer::Place Writer::reserve_kernel(std::uint32_t stream) {
+Writer::Place Writer::reserve_kernel(std::uint32_t stream, bool batched) {
   const std::lock_guard lock(mutex_);
-  open_[++places_].stream = stream;
+  Open& open = open_[++places_];
+  open.stream = stream;
+  open.batched = batched;
   queue_.push_back({places_, {}});
   return places_;
 }
@@ -130,6 +132,7 @@ void Writer::settle(Place place, bool keep) {
     queued->place = 0;
     queued->operation.kind = OpKind::kernel;
     queued->operation.stream = open->second.stream;
+    queued->operation.flag = open->second.batched;
     queued->operation.kernel = std::move(open->second.kernel);
   } else {
     queue_.erase(queued);

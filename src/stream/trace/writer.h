@@ -28,7 +28,7 @@ class Writer {
   // A kernel's place among the operations is where it was reserved, whenever it runs. Several may be open; segments may come from several
   // threads: a block's in their order, blocks in any.
   using Place = std::uint64_t;
-  Place reserve_kernel(std::uint32_t stream);
+  Place reserve_kernel(std::uint32_t stream, bool batched = false);
   void begin_kernel(Place place, Kernel kernel);
   struct Segment { std::uint64_t block = 0, warp_instructions = 0, thread_instructions = 0; };
   void add_segment(Place place, const Segment& segment, const Buffer& content);
@@ -45,7 +45,7 @@ class Writer {
   struct Open {
     Kernel kernel;
     std::uint32_t stream = 0;
-    bool begun = false;
+    bool batched = false, begun = false;
     std::map<std::uint64_t, BlockEntry> blocks;
   };
   // An operation that may have to wait for those before it.

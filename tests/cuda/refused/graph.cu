@@ -1,16 +1,15 @@
-// Recording a graph.
+// Changing a whole graph after it was made ready.
 __global__ void k() {}
 int main() {
   cudaStream_t s;
   cudaGraph_t graph;
   cudaGraphExec_t program;
-  cudaGraphNode_t node;
-  cudaKernelNodeParams parameters = {};
+  cudaGraphExecUpdateResultInfo info;
   cudaStreamCreate(&s);
-  if (cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported) return 0;
+  cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
   k<<<1, 1, 0, s>>>();
   cudaStreamEndCapture(s, &graph);
-  cudaGraphAddKernelNode(&node, graph, nullptr, 0, &parameters);
   cudaGraphInstantiate(&program, graph, nullptr, nullptr, 0);
+  if (cudaGraphExecUpdate(program, graph, &info) == cudaErrorNotSupported) return 0;
   cudaGraphLaunch(program, s);
 }

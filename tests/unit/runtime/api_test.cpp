@@ -68,7 +68,7 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::s
 int cudaFuncGetAttributes(FuncAttributes*, const void*);
 int cudaFuncSetAttribute(const void*, int, int);
 int cudaPointerGetAttributes(PointerAttributes*, const void*);
-int cudaGraphCreate();
+int cudaGraphClone();
 int cudaDeviceGetAttribute(int*, int, int);
 int cudaSetDevice(int);
 int cudaMemGetInfo(std::size_t*, std::size_t*);
@@ -457,10 +457,10 @@ TEST_F(Api, AKernelTellsItsAttributesAndOccupancy) {
 
 TEST_F(Api, WhatIsMissingSaysItsName) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaGraphCreate(), error_not_supported);
-  EXPECT_EQ(cudaGraphCreate(), error_not_supported);
+  EXPECT_EQ(cudaGraphClone(), error_not_supported);
+  EXPECT_EQ(cudaGraphClone(), error_not_supported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "simtlab: error: cudaGraphCreate is not supported by simtlab's CUDA runtime; it returned "
+            "simtlab: error: cudaGraphClone is not supported by simtlab's CUDA runtime; it returned "
             "cudaErrorNotSupported "
             "[cuda-api]\n");
 }

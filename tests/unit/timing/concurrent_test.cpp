@@ -103,8 +103,8 @@ TEST_F(Concurrent, ALoneKernelIsCountedAsBefore) {
 // A grid of many waves holds the GPU; the other one gets in when its last blocks leave room, and then they overlap.
 TEST_F(Concurrent, TheSecondGetsWhatTheFirstLeaves) {
   const std::uint64_t data = s->allocate(8 << 20);
-  const std::uint64_t one = alone("spin", 80 * 8 * 3, 256, data, 300u);
-  const auto a = start({}, 0, "spin", 80 * 8 * 3, 256, data, 300u), b = start({}, 0, "spin", 8, 256, data, 300u);
+  const std::uint64_t one = alone("spin", 80 * 8 * 3, 256, data, 60u);
+  const auto a = start({}, 0, "spin", 80 * 8 * 3, 256, data, 60u), b = start({}, 0, "spin", 8, 256, data, 60u);
   const auto ended = finish();
   EXPECT_EQ(ended[0].first, a);
   EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one), 0.03 * static_cast<double>(one));
@@ -113,9 +113,9 @@ TEST_F(Concurrent, TheSecondGetsWhatTheFirstLeaves) {
 
 TEST_F(Concurrent, HigherPriorityIsServedFirst) {
   const std::uint64_t data = s->allocate(8 << 20);
-  const auto a = start({}, 0, "spin", 80 * 8 * 6, 256, data, 300u);
+  const auto a = start({}, 0, "spin", 80 * 8 * 6, 256, data, 60u);
   ASSERT_FALSE(s->gpu.advance(1000).has_value());
-  const auto b = start({.priority = 1}, 1000, "spin", 8, 256, data, 300u);
+  const auto b = start({.priority = 1}, 1000, "spin", 8, 256, data, 60u);
   const auto ended = finish();
   EXPECT_EQ(ended[0].first, b);   // its blocks went to the first places that became free
   EXPECT_LT(2 * of(ended, b).end, of(ended, a).end);
@@ -125,8 +125,8 @@ TEST_F(Concurrent, HigherPriorityIsServedFirst) {
 TEST_F(Concurrent, SpatialSharingGivesEachItsOwnSms) {
   begin({.sharing = SharePolicy::spatial});
   const std::uint64_t data = s->allocate(8 << 20);
-  const std::uint64_t one = alone("spin", 80 * 8, 256, data, 500u);
-  const auto a = start({}, 0, "spin", 40 * 8, 256, data, 500u), b = start({}, 0, "spin", 40 * 8, 256, data, 500u);
+  const std::uint64_t one = alone("spin", 80 * 8, 256, data, 100u);
+  const auto a = start({}, 0, "spin", 40 * 8, 256, data, 100u), b = start({}, 0, "spin", 40 * 8, 256, data, 100u);
   const auto ended = finish();
   EXPECT_NEAR(static_cast<double>(of(ended, a).end), static_cast<double>(one), 0.02 * static_cast<double>(one));
   EXPECT_NEAR(static_cast<double>(of(ended, b).end), static_cast<double>(one), 0.02 * static_cast<double>(one));

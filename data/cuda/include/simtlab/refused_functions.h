@@ -19,20 +19,6 @@ typedef union cudaLaunchAttributeValue cudaKernelNodeAttrValue;
 #define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
 #define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
 
-enum cudaGraphNodeType {
-  cudaGraphNodeTypeKernel = 0x00,
-  cudaGraphNodeTypeMemcpy = 0x01,
-  cudaGraphNodeTypeMemset = 0x02,
-  cudaGraphNodeTypeHost = 0x03,
-  cudaGraphNodeTypeGraph = 0x04,
-  cudaGraphNodeTypeEmpty = 0x05,
-  cudaGraphNodeTypeWaitEvent = 0x06,
-  cudaGraphNodeTypeEventRecord = 0x07,
-  cudaGraphNodeTypeExtSemaphoreSignal = 0x08,
-  cudaGraphNodeTypeExtSemaphoreWait = 0x09,
-  cudaGraphNodeTypeMemAlloc = 0x0a,
-  cudaGraphNodeTypeMemFree = 0x0b,
-};
 enum cudaGraphInstantiateFlags {
   cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
   cudaGraphInstantiateFlagUpload = 2,
@@ -56,26 +42,6 @@ typedef struct cudaGraphExecUpdateResultInfo_st {
 enum cudaStreamUpdateCaptureDependenciesFlags {
   cudaStreamAddCaptureDependencies = 0,
   cudaStreamSetCaptureDependencies = 1,
-};
-struct cudaKernelNodeParams {
-  void* func;
-  dim3 gridDim;
-  dim3 blockDim;
-  unsigned int sharedMemBytes;
-  void** kernelParams;
-  void** extra;
-};
-struct cudaHostNodeParams {
-  void (*fn)(void* user_data);
-  void* userData;
-};
-struct cudaMemsetParams {
-  void* dst;
-  size_t pitch;
-  unsigned int value;
-  unsigned int elementSize;
-  size_t width;
-  size_t height;
 };
 struct cudaLaunchParams {
   void* func;
@@ -175,42 +141,31 @@ SIMTLAB_REFUSED(cudaDeviceGetGraphMemAttribute)
 SIMTLAB_REFUSED(cudaDeviceGraphMemTrim)
 SIMTLAB_REFUSED(cudaDeviceSetGraphMemAttribute)
 SIMTLAB_REFUSED(cudaGraphAddChildGraphNode)
-SIMTLAB_REFUSED(cudaGraphAddDependencies)
-SIMTLAB_REFUSED(cudaGraphAddEmptyNode)
 SIMTLAB_REFUSED(cudaGraphAddEventRecordNode)
 SIMTLAB_REFUSED(cudaGraphAddEventWaitNode)
 SIMTLAB_REFUSED(cudaGraphAddExternalSemaphoresSignalNode)
 SIMTLAB_REFUSED(cudaGraphAddExternalSemaphoresWaitNode)
-SIMTLAB_REFUSED(cudaGraphAddHostNode)
-SIMTLAB_REFUSED(cudaGraphAddKernelNode)
 SIMTLAB_REFUSED(cudaGraphAddMemAllocNode)
 SIMTLAB_REFUSED(cudaGraphAddMemFreeNode)
-SIMTLAB_REFUSED(cudaGraphAddMemcpyNode)
-SIMTLAB_REFUSED(cudaGraphAddMemcpyNode1D)
 SIMTLAB_REFUSED(cudaGraphAddMemcpyNodeFromSymbol)
 SIMTLAB_REFUSED(cudaGraphAddMemcpyNodeToSymbol)
-SIMTLAB_REFUSED(cudaGraphAddMemsetNode)
 SIMTLAB_REFUSED(cudaGraphAddNode)
 SIMTLAB_REFUSED(cudaGraphChildGraphNodeGetGraph)
 SIMTLAB_REFUSED(cudaGraphClone)
 SIMTLAB_REFUSED(cudaGraphConditionalHandleCreate)
-SIMTLAB_REFUSED(cudaGraphCreate)
 SIMTLAB_REFUSED(cudaGraphDebugDotPrint)
-SIMTLAB_REFUSED(cudaGraphDestroy)
 SIMTLAB_REFUSED(cudaGraphDestroyNode)
 SIMTLAB_REFUSED(cudaGraphEventRecordNodeGetEvent)
 SIMTLAB_REFUSED(cudaGraphEventRecordNodeSetEvent)
 SIMTLAB_REFUSED(cudaGraphEventWaitNodeGetEvent)
 SIMTLAB_REFUSED(cudaGraphEventWaitNodeSetEvent)
 SIMTLAB_REFUSED(cudaGraphExecChildGraphNodeSetParams)
-SIMTLAB_REFUSED(cudaGraphExecDestroy)
 SIMTLAB_REFUSED(cudaGraphExecEventRecordNodeSetEvent)
 SIMTLAB_REFUSED(cudaGraphExecEventWaitNodeSetEvent)
 SIMTLAB_REFUSED(cudaGraphExecExternalSemaphoresSignalNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphExecExternalSemaphoresWaitNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphExecGetFlags)
 SIMTLAB_REFUSED(cudaGraphExecHostNodeSetParams)
-SIMTLAB_REFUSED(cudaGraphExecKernelNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphExecMemcpyNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphExecMemcpyNodeSetParams1D)
 SIMTLAB_REFUSED(cudaGraphExecMemcpyNodeSetParamsFromSymbol)
@@ -223,19 +178,15 @@ SIMTLAB_REFUSED(cudaGraphExternalSemaphoresSignalNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphExternalSemaphoresWaitNodeGetParams)
 SIMTLAB_REFUSED(cudaGraphExternalSemaphoresWaitNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphGetEdges)
-SIMTLAB_REFUSED(cudaGraphGetNodes)
 SIMTLAB_REFUSED(cudaGraphGetRootNodes)
 SIMTLAB_REFUSED(cudaGraphHostNodeGetParams)
 SIMTLAB_REFUSED(cudaGraphHostNodeSetParams)
-SIMTLAB_REFUSED(cudaGraphInstantiate)
-SIMTLAB_REFUSED(cudaGraphInstantiateWithFlags)
 SIMTLAB_REFUSED(cudaGraphInstantiateWithParams)
 SIMTLAB_REFUSED(cudaGraphKernelNodeCopyAttributes)
 SIMTLAB_REFUSED(cudaGraphKernelNodeGetAttribute)
 SIMTLAB_REFUSED(cudaGraphKernelNodeGetParams)
 SIMTLAB_REFUSED(cudaGraphKernelNodeSetAttribute)
 SIMTLAB_REFUSED(cudaGraphKernelNodeSetParams)
-SIMTLAB_REFUSED(cudaGraphLaunch)
 SIMTLAB_REFUSED(cudaGraphMemAllocNodeGetParams)
 SIMTLAB_REFUSED(cudaGraphMemFreeNodeGetParams)
 SIMTLAB_REFUSED(cudaGraphMemcpyNodeGetParams)
@@ -249,19 +200,13 @@ SIMTLAB_REFUSED(cudaGraphNodeFindInClone)
 SIMTLAB_REFUSED(cudaGraphNodeGetDependencies)
 SIMTLAB_REFUSED(cudaGraphNodeGetDependentNodes)
 SIMTLAB_REFUSED(cudaGraphNodeGetEnabled)
-SIMTLAB_REFUSED(cudaGraphNodeGetType)
 SIMTLAB_REFUSED(cudaGraphNodeSetEnabled)
 SIMTLAB_REFUSED(cudaGraphNodeSetParams)
 SIMTLAB_REFUSED(cudaGraphReleaseUserObject)
 SIMTLAB_REFUSED(cudaGraphRemoveDependencies)
 SIMTLAB_REFUSED(cudaGraphRetainUserObject)
-SIMTLAB_REFUSED(cudaGraphUpload)
-SIMTLAB_REFUSED(cudaStreamBeginCapture)
 SIMTLAB_REFUSED(cudaStreamBeginCaptureToGraph)
-SIMTLAB_REFUSED(cudaStreamEndCapture)
-SIMTLAB_REFUSED(cudaStreamGetCaptureInfo)
 SIMTLAB_REFUSED(cudaStreamUpdateCaptureDependencies)
-SIMTLAB_REFUSED(cudaThreadExchangeStreamCaptureMode)
 SIMTLAB_REFUSED(cudaUserObjectCreate)
 SIMTLAB_REFUSED(cudaUserObjectRelease)
 SIMTLAB_REFUSED(cudaUserObjectRetain)

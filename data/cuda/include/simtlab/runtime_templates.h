@@ -246,3 +246,8 @@ template <class T, int d, cudaTextureReadMode m>
 inline cudaError_t cudaGetTextureAlignmentOffset(size_t* offset, const texture<T, d, m>& t) {
   return ::cudaGetTextureAlignmentOffset(offset, &t);
 }
+// As CUDA 11 has it.
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* program, cudaGraph_t graph, cudaGraphNode_t* error_node, char*, size_t) {
+  if (error_node != nullptr) *error_node = nullptr;
+  return ::cudaGraphInstantiate(program, graph, 0ull);
+}
