@@ -62,6 +62,7 @@ exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch,
 void Gpu::replay(stream::trace::Reader& trace) {
   trace.rewind();
   while (const std::optional<Operation> operation = trace.next()) impl_->apply(*operation, trace);
+  impl_->schedule.synchronize();   // what was recorded may end without a call that waits
 }
 
 // What the host wrote to device memory by the copy or fill that follows.

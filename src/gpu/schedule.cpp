@@ -238,6 +238,7 @@ void Schedule::end(const WorkPtr& work) {
 
 // After a failure: what was submitted is given up. Streams and events keep working, as if all had ended now.
 void Schedule::abandon() {
+  kernels_.give_up();   // before the operations that it works on go
   const auto drop = [&](WorkPtr& work) {
     if (work == nullptr || work->done) return;
     work = nullptr;
@@ -249,7 +250,6 @@ void Schedule::abandon() {
   for (auto& ready : ready_) ready.clear();
   for (WorkPtr& running : running_) running = nullptr;
   kernels_running_.clear();
-  kernels_.give_up();
   pending_ = kernels_pending_ = 0;
   latest_ = std::max(latest_, now_);
 }

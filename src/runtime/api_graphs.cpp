@@ -3,7 +3,7 @@
 // A launch puts the nodes on streams of its own that wait for the stream of the launch, and lets that stream wait for them: branches run side by
 // side. The whole batch costs the host one launch (D-RUNTIME-12).
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 #include "runtime/call.h"
 #include "runtime/launch.h"
@@ -32,12 +32,12 @@ struct HostNodeParams {
   void* data;
 };
 
-// body: CudaError(Runtime&, Graph&, std::vector<GraphNode*> after), for a node that waits for `count` others.
+// body: CudaError(Runtime&, std::span<GraphNode* const> after), for a node that waits for `count` others.
 template <typename Body>
 CudaError add_node(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, Body&& body) {
   return call([&](Runtime& r) {
     if (out == nullptr || !r.graphs.has(graph) || (count != 0 && after == nullptr)) return error_invalid_value;
-    const std::vector<GraphNode*> first(after, after + count);
+    const std::span<GraphNode* const> first(after, count);
     if (!std::ranges::all_of(first, [&](GraphNode* node) { return r.graphs.has_node(graph, node); })) return error_invalid_value;
     return body(r, first);
   });
@@ -207,7 +207,7 @@ SIMTLAB_CUDA_API CudaError cudaGraphNodeGetType(const GraphNode* node, int* type
 }
 
 SIMTLAB_CUDA_API CudaError cudaGraphAddKernelNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const KernelNodeParams* p) {
-  return add_node(out, graph, after, count, [&](Runtime& r, const std::vector<GraphNode*>& first) {
+  return add_node(out, graph, after, count, [&](Runtime& r, std::span<GraphNode* const> first) {
     SubmitNode submit;
     const CudaError code = kernel_node(r, p, submit);
     if (code != success) return code;
@@ -218,7 +218,7 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddKernelNode(GraphNode** out, Graph* graph,
 }
 SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode1D(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, void* dst, const void* src,
                                                     std::size_t bytes, int kind) {
-  return add_node(out, graph, after, count, [&](Runtime&, const std::vector<GraphNode*>& first) {
+  return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     if (dst == nullptr || src == nullptr) return error_invalid_value;
     *out = graph->add(NodeType::copy, first);
     (*out)->submit = [=](Runtime& r, StreamHandle stream, bool) { return copy_linear(r, dst, src, bytes, kind, stream, true); };
@@ -226,7 +226,7 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode1D(GraphNode** out, Graph* grap
   });
 }
 SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const Memcpy3DParms* p) {
-  return add_node(out, graph, after, count, [&](Runtime&, const std::vector<GraphNode*>& first) {
+  return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     if (p == nullptr) return error_invalid_value;
     *out = graph->add(NodeType::copy, first);
     (*out)->submit = [what = *p](Runtime& r, StreamHandle stream, bool) { return copy_3d(r, what, stream, true); };
@@ -234,7 +234,7 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddMemcpyNode(GraphNode** out, Graph* graph,
   });
 }
 SIMTLAB_CUDA_API CudaError cudaGraphAddMemsetNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const MemsetParams* p) {
-  return add_node(out, graph, after, count, [&](Runtime& r, const std::vector<GraphNode*>& first) {
+  return add_node(out, graph, after, count, [&](Runtime& r, std::span<GraphNode* const> first) {
     if (p == nullptr || p->target == nullptr) return error_invalid_value;
     // Wider elements only as far as all of their bytes are equal: fills are by bytes.
     const unsigned size = p->element_bytes;
@@ -254,7 +254,7 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddMemsetNode(GraphNode** out, Graph* graph,
   });
 }
 SIMTLAB_CUDA_API CudaError cudaGraphAddHostNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count, const HostNodeParams* p) {
-  return add_node(out, graph, after, count, [&](Runtime&, const std::vector<GraphNode*>& first) {
+  return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     if (p == nullptr || p->function == nullptr) return error_invalid_value;
     *out = graph->add(NodeType::host, first);
     (*out)->function = p->function;
@@ -263,7 +263,7 @@ SIMTLAB_CUDA_API CudaError cudaGraphAddHostNode(GraphNode** out, Graph* graph, G
   });
 }
 SIMTLAB_CUDA_API CudaError cudaGraphAddEmptyNode(GraphNode** out, Graph* graph, GraphNode* const* after, std::size_t count) {
-  return add_node(out, graph, after, count, [&](Runtime&, const std::vector<GraphNode*>& first) {
+  return add_node(out, graph, after, count, [&](Runtime&, std::span<GraphNode* const> first) {
     *out = graph->add(NodeType::empty, first);
     return success;
   });

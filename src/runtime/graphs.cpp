@@ -4,10 +4,10 @@
 
 namespace simtlab::runtime {
 
-GraphNode* Graph::add(NodeType type, std::vector<GraphNode*> after) {
+GraphNode* Graph::add(NodeType type, std::span<GraphNode* const> after) {
   nodes.push_back(std::make_unique<GraphNode>());
   nodes.back()->type = type;
-  nodes.back()->after = std::move(after);
+  nodes.back()->after.assign(after.begin(), after.end());
   return nodes.back().get();
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "gpu/gpu.h"
@@ -31,7 +32,7 @@ struct GraphNode {
 
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;
-  GraphNode* add(NodeType type, std::vector<GraphNode*> after);
+  GraphNode* add(NodeType type, std::span<GraphNode* const> after);
 };
 
 // A graph ready to be launched: nodes in an order that keeps theirs.
