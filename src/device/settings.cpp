@@ -42,7 +42,7 @@ struct ToolOption {
 constexpr std::uint64_t any = UINT64_MAX;
 
 std::span<const ToolOption> tool_options() {
-  static const std::array<ToolOption, 12> rows = {{
+  static const std::array<ToolOption, 13> rows = {{
       {"gpu", Unit::none, any, "h100", "", "The simulated GPU: a name of the catalogue or a device file",
        &ToolOptions::gpu},
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
