@@ -29,19 +29,39 @@ Checkpoint::Launch Gpu::Impl::describe(const KernelJob& job) const {
   return out;
 }
 
-// A kernel begins, and no other one runs. True: the file that is resumed says what it did.
-bool Gpu::Impl::resumed(Work& work, double at_ns) {
+// A kernel begins, and no other one runs. None: it is to be run. Else the file that is resumed says what it did; true: it has ended at once.
+std::optional<bool> Gpu::Impl::resumed(Work& work, double at_ns) {
   KernelJob& job = job_of(work);
   job.description = describe(job);
   printed.clear();
-  std::optional<Checkpoint::Replayed> known = checkpoint->before(job.description, machine());
-  if (!known) return false;
-  checkpoint->apply(machine());
-  if (options.print && !known->printed.empty()) options.print(known->printed);
-  if (!known->result) return true;
-  work.end_ns = at_ns + known->result->metrics.get("gpu.time").value_or(0);
-  keep(job, std::move(*known->result), at_ns);
+  job.known = checkpoint->before(job.description, machine());
+  if (!job.known) return std::nullopt;
+  under_way.push_back(&work);
+  period_ns = work.begin_ns = at_ns;
+  if (timing && job.known->result) return false;
+  end_resumed(at_ns);
   return true;
+}
+
+// Its effects come at its end, as they did: copies beside it find what they found.
+Work* Gpu::Impl::advance_resumed(double until_ns) {
+  Work& work = *under_way.front();
+  const double end_ns = work.begin_ns + job_of(work).known->result->metrics.get("gpu.time").value_or(0);
+  if (end_ns > until_ns) return nullptr;
+  end_resumed(end_ns);
+  return &work;
+}
+
+void Gpu::Impl::end_resumed(double end_ns) {
+  Work& work = *under_way.front();
+  KernelJob& job = job_of(work);
+  under_way.clear();
+  const Checkpoint::Replayed known = std::move(*job.known);
+  job.known.reset();
+  checkpoint->apply(machine());
+  if (options.print && !known.printed.empty()) options.print(known.printed);
+  work.end_ns = end_ns;
+  if (known.result) keep(job, result::KernelResult(*known.result), work.begin_ns);
 }
 
 void Gpu::finish_checkpoint(bool ended) {

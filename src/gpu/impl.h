@@ -32,6 +32,7 @@ struct KernelJob {
   bool chosen = true;                              // it is simulated cycle by cycle
   StreamId stream = 0;
   Checkpoint::Launch description;                  // for a checkpoint
+  std::optional<Checkpoint::Replayed> known;       // what it did, from the file that is resumed, while it is under way
   bool batched = false;                            // launching it costs the host nothing
   timing::Gpu::Setup setup;
   timing::Gpu::Id id = 0;                          // while it is under way
@@ -98,7 +99,9 @@ struct Gpu::Impl final : KernelEngine {
   // checkpointing.cpp
   Checkpoint::Machine machine() { return {memory, heap, timing.get()}; }
   Checkpoint::Launch describe(const KernelJob& job) const;
-  bool resumed(Work& work, double at_ns);
+  std::optional<bool> resumed(Work& work, double at_ns);
+  Work* advance_resumed(double until_ns);
+  void end_resumed(double end_ns);
   // launches.cpp
   void submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream);
   void submit(StreamId stream, Work work, double host_ns, bool blocking);

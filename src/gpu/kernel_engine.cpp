@@ -42,7 +42,7 @@ class Stopwatch {
 
 bool Gpu::Impl::idle() const { return under_way.empty(); }
 
-bool Gpu::Impl::full() const { return timing != nullptr && !under_way.empty() && timing->full(); }
+bool Gpu::Impl::full() const { return timing != nullptr && !under_way.empty() && (checkpoint || timing->full()); }
 
 double Gpu::Impl::time_of(std::uint64_t cycle) const { return period_ns + static_cast<double>(cycle) / device.sm_clock_hz * 1e9; }
 
@@ -54,7 +54,8 @@ std::uint64_t Gpu::Impl::cycle_of(double ns) const {
 bool Gpu::Impl::begin(Work& work, double at_ns) {
   KernelJob& job = job_of(work);
   const Stopwatch watch(launch_wall_seconds);
-  if (checkpoint && resumed(work, at_ns)) return true;
+  if (checkpoint)
+    if (const std::optional<bool> ended = resumed(work, at_ns)) return *ended;
   if (!job.chosen) {
     if (job.launch) run_functional(job);
     if (checkpoint) checkpoint->after(job.description, nullptr, printed, machine());
@@ -76,6 +77,7 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
 
 Work* Gpu::Impl::advance(double until_ns) {
   const Stopwatch watch(launch_wall_seconds);
+  if (job_of(*under_way.front()).known) return advance_resumed(until_ns);
   const auto ended = timing->advance(cycle_of(until_ns));
   if (!ended) return nullptr;
   const auto at = std::ranges::find_if(under_way, [&](Work* work) { return job_of(*work).id == *ended; });
@@ -95,7 +97,7 @@ Work* Gpu::Impl::advance(double until_ns) {
 
 // What they have counted until now stands in the result, marked.
 void Gpu::Impl::give_up() {
-  if (timing && !under_way.empty()) {
+  if (timing && !under_way.empty() && !job_of(*under_way.front()).known) {
     std::vector<result::KernelResult> partial = timing->partial();
     std::ranges::sort(under_way, {}, [&](Work* work) { return job_of(*work).id; });
     for (std::size_t i = 0; i < partial.size() && i < under_way.size(); ++i) {

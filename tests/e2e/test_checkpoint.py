@@ -47,6 +47,37 @@ int main(int argc, char** argv) {
 }
 """
 
+# While a kernel works on one buffer, the other one is fetched and filled anew.
+PIPELINE = r"""
+#include <cstdio>
+__global__ void work(float* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < 50 && i < n; ++k) a[i] = a[i] * 0.5f + (i + k) % n;
+}
+int main() {
+  const int n = 8192, rounds = 4;
+  float *in, *out, *d[2];
+  cudaStream_t s[2];
+  cudaHostAlloc(&in, n * 4, 0);
+  cudaHostAlloc(&out, n * 4, 0);
+  for (int i = 0; i < 2; ++i) cudaMalloc(&d[i], n * 4), cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking);
+  float sum = 0;
+  for (int i = 0; i < n; ++i) in[i] = i % 5;
+  cudaMemcpy(d[0], in, n * 4, cudaMemcpyHostToDevice);
+  cudaMemcpy(d[1], in, n * 4, cudaMemcpyHostToDevice);
+  for (int r = 0; r < rounds; ++r) {
+    work<<<n / 256, 256, 0, s[r % 2]>>>(d[r % 2], n);
+    float* other = d[(r + 1) % 2];
+    cudaMemcpyAsync(out, other, n * 4, cudaMemcpyDeviceToHost, s[(r + 1) % 2]);
+    cudaMemcpyAsync(other, in, n * 4, cudaMemcpyHostToDevice, s[(r + 1) % 2]);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < n; ++i) sum += out[i] * (r + 1);
+  }
+  printf("sum %g\n", sum);
+  return 0;
+}
+"""
+
 
 def comparable(result):
     result = json.loads(json.dumps(result))
@@ -81,6 +112,13 @@ class Programs(Case):
             resumed, same, _ = self.program(*options, "--resume", "c", "--threads", "2")
             self.assertEqual((comparable(whole), output), (comparable(resumed), same))
         self.assertGreater(longest, 0)
+
+    def test_copies_beside_kernels_find_what_they_found(self):
+        self.file("app.cu", PIPELINE)
+        self.ok("build", "app.cu", "-o", "app")
+        written, output, _ = self.program("--checkpoint", "c")
+        resumed, same, _ = self.program("--resume", "c")
+        self.assertEqual((comparable(written), output), (comparable(resumed), same))
 
     def test_a_program_that_a_limit_stopped_goes_on(self):
         whole, output, _ = self.program()
