@@ -42,7 +42,7 @@ struct ToolOption {
 constexpr std::uint64_t any = UINT64_MAX;
 
 std::span<const ToolOption> tool_options() {
-  static const std::array<ToolOption, 13> rows = {{
+  static const auto rows = std::to_array<ToolOption>({
       {"gpu", Unit::none, any, "h100", "", "The simulated GPU: a name of the catalogue or a device file",
        &ToolOptions::gpu},
       {"mode", Unit::none, any, "timing", "timing|functional", "Cycle by cycle, or results only",
@@ -69,7 +69,7 @@ std::span<const ToolOption> tool_options() {
        &ToolOptions::what_if},
       {"lowering", Unit::none, any, "on", "on|off", "Time PTX as the machine instructions that it becomes, or each of its instructions as one (docs/timing.md)",
        &ToolOptions::lowering},
-  }};
+  });
   return rows;
 }
 
