@@ -129,8 +129,8 @@ LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end,
   return statistics;
 }
 
-result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end) {
-  LaunchStatistics statistics = statistics_of(launch, end, true);
+result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool channels) {
+  LaunchStatistics statistics = statistics_of(launch, end, channels);
   InstTable lines;
   add_tenants(launch, statistics, lines);
   const stream::WarpSource& source = *launch.context.launch;
@@ -160,7 +160,7 @@ Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
     for (Sm& sm : sms) sm.settle(settled);
   }
   account(launch.ended);
-  Ended out{collect(launch, launch.ended), launch.begun, launch.ended};
+  Ended out{collect(launch, launch.ended, true), launch.begun, launch.ended};
   left_out = {launch.grid.next, launch.left_out};
   last_blocks = launch.grid.blocks;
   sampler = std::move(launch.sampler);
@@ -180,7 +180,14 @@ std::vector<result::KernelResult> Gpu::Impl::partial() {
   for (const auto& launch : active) order.push_back(launch.get());
   std::ranges::sort(order, {}, &ActiveLaunch::id);
   std::vector<result::KernelResult> out;
-  for (ActiveLaunch* launch : order) out.push_back(collect(*launch, launch->over() ? launch->ended : std::max(horizon, launch->begun)));
+  for (ActiveLaunch* launch : order) {
+    const Cycle end = launch->over() ? launch->ended : std::max(horizon, launch->begun);
+    try {
+      out.push_back(collect(*launch, end, true));
+    } catch (const Error&) {   // a plug-in that failed is not asked again
+      out.push_back(collect(*launch, end, false));
+    }
+  }
   give_up();
   return out;
 }

@@ -44,7 +44,7 @@ struct Gpu::Impl {
   void account(Cycle now);
   LaunchStatistics statistics_of(const ActiveLaunch& launch, Cycle end, bool channels);
   void add_tenants(const ActiveLaunch& launch, LaunchStatistics& statistics, InstTable& lines);
-  result::KernelResult collect(ActiveLaunch& launch, Cycle end);
+  result::KernelResult collect(ActiveLaunch& launch, Cycle end, bool channels);
   Snapshot snapshot(Cycle at) const;
   void take_snapshots(Cycle now);
   void sample(ActiveLaunch& launch, Cycle now);

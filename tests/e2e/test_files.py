@@ -122,7 +122,9 @@ class Outputs(Case):
         self.file("k.ptx", STORE.replace("ld.param.u64 %d1, [x]", "mov.u64 %d1, 0"))
         result = self.simtlab("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1:u32")
         self.assertEqual(result.returncode, 5)
-        self.assertIn("no kernel completed", result.stdout)
+        self.assertIn("stopped before its end", result.stdout)
+        functional = self.simtlab("run", "k.ptx", "--grid", "1", "--block", "1", "--arg", "buffer:1:u32", "--mode", "functional")
+        self.assertIn("no kernel completed", functional.stdout)
 
     def test_a_nested_command_without_its_parent_is_recognised(self):
         self.fails(2, "show", says="did you mean 'simtlab config show'?")
