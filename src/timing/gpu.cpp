@@ -182,12 +182,15 @@ void Gpu::Impl::reshare() {
   share(options.sharing, device.sm.count, contexts);
 }
 
-// Those behind a launch that still has blocks get none of what is left, if the policy goes by their order and they want the same SMs.
+// Those behind a launch that still has blocks get none of what is left, if the policy goes by their order. Who is bound to SMs neither holds
+// others up nor waits for them.
 void Gpu::Impl::hand_out(Cycle at) {
+  bool held_up = false;
   for (const auto& launch : active) {
-    if (launch->grid.all_handed_out()) continue;
+    const bool bound = launch->context.own_sms != 0;
+    if (launch->grid.all_handed_out() || (held_up && !bound)) continue;
     dispatcher.hand_out(launch->grid, std::max(at, launch->begun), sms);
-    if (!launch->grid.all_handed_out() && options.sharing == SharePolicy::leftover && launch->context.own_sms == 0) return;
+    held_up = held_up || (!bound && !launch->grid.all_handed_out() && options.sharing == SharePolicy::leftover);
   }
 }
 
