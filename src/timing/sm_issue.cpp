@@ -171,6 +171,11 @@ bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
   Warp& warp = warps_[number];
   const Program& program = *warp.program;
   const std::uint64_t* board = &scoreboard_[std::size_t{number} * slots_];
+  // The answer of an atomic comes to its register at the end of a quantum, on top of what is there: also one that nobody reads, whose
+  // register others use already.
+  if (warp.answers > 0)
+    for (const std::uint16_t slot : program.registers(info).first(info.dst_count))
+      if (cycle_of(board[slot]) == no_cycle) return false;
   Forward later{.program = &program, .info = &info};
   std::uint64_t latest = 0;
   for (const std::uint16_t slot : program.registers(info).subspan(info.dst_count)) {
