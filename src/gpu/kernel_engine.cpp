@@ -42,6 +42,7 @@ class Stopwatch {
 
 bool Gpu::Impl::idle() const { return under_way.empty(); }
 
+// A checkpoint holds what each launch did to memory, one after the other.
 bool Gpu::Impl::full() const { return timing != nullptr && !under_way.empty() && (checkpoint || timing->full()); }
 
 double Gpu::Impl::time_of(std::uint64_t cycle) const { return period_ns + static_cast<double>(cycle) / device.sm_clock_hz * 1e9; }
@@ -98,11 +99,11 @@ Work* Gpu::Impl::advance(double until_ns) {
 // What they have counted until now stands in the result, marked.
 void Gpu::Impl::give_up() {
   if (timing && !under_way.empty() && !job_of(*under_way.front()).known) {
-    std::vector<result::KernelResult> partial = timing->partial();
+    std::vector<timing::Gpu::Ended> partial = timing->partial();
     std::ranges::sort(under_way, {}, [&](Work* work) { return job_of(*work).id; });
     for (std::size_t i = 0; i < partial.size() && i < under_way.size(); ++i) {
-      partial[i].partial = true;
-      keep(job_of(*under_way[i]), std::move(partial[i]), period_ns);
+      partial[i].result.partial = true;
+      keep(job_of(*under_way[i]), std::move(partial[i].result), time_of(partial[i].begin));
     }
   }
   under_way.clear();

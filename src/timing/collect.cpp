@@ -173,19 +173,19 @@ Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
   return out;
 }
 
-std::vector<result::KernelResult> Gpu::Impl::partial() {
+std::vector<Gpu::Ended> Gpu::Impl::partial() {
   for (Sm& sm : sms) sm.settle(horizon);
   account(horizon);
   std::vector<ActiveLaunch*> order;
   for (const auto& launch : active) order.push_back(launch.get());
   std::ranges::sort(order, {}, &ActiveLaunch::id);
-  std::vector<result::KernelResult> out;
+  std::vector<Ended> out;
   for (ActiveLaunch* launch : order) {
     const Cycle end = launch->over() ? launch->ended : std::max(horizon, launch->begun);
     try {
-      out.push_back(collect(*launch, end, true));
+      out.push_back({collect(*launch, end, true), launch->begun, end});
     } catch (const Error&) {   // a plug-in that failed is not asked again
-      out.push_back(collect(*launch, end, false));
+      out.push_back({collect(*launch, end, false), launch->begun, end});
     }
   }
   give_up();

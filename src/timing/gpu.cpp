@@ -81,7 +81,7 @@ std::optional<Gpu::Id> Gpu::advance(std::uint64_t until) {
   return launch == nullptr ? std::nullopt : std::optional<Id>(launch->id);
 }
 
-std::vector<result::KernelResult> Gpu::partial() { return impl_->partial(); }
+std::vector<Gpu::Ended> Gpu::partial() { return impl_->partial(); }
 
 Gpu::LeftOut Gpu::left_out() const { return impl_->left_out; }
 
@@ -140,8 +140,10 @@ void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, co
   context.warps_per_block = source.warps_per_block();
   context.l1_ways = l1_ways(context);
   context.priority = setup.priority;
+  SIMTLAB_ASSERT(setup.sms == 0 || (setup.first_sm < device.sm.count && setup.sms <= device.sm.count - setup.first_sm),
+                 "a launch is bound to SMs that the device has");
   context.own_first_sm = setup.first_sm;
-  context.own_sms = setup.first_sm < device.sm.count ? std::min(setup.sms, device.sm.count - setup.first_sm) : 0;
+  context.own_sms = setup.sms;
   while (std::ranges::any_of(active, [&](const auto& other) { return other->context.slot == context.slot; })) ++context.slot;
   launch.grid = {&context, source.block_count(), 0};
 }

@@ -39,7 +39,7 @@ struct Gpu::Impl {
   // collect.cpp: results
   Ended finish(ActiveLaunch& launch);
   void give_up();
-  std::vector<result::KernelResult> partial();
+  std::vector<Ended> partial();
   SharedUse shared_use() const;
   void account(Cycle now);
   LaunchStatistics statistics_of(const ActiveLaunch& launch, Cycle end, bool channels);

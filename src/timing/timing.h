@@ -93,8 +93,8 @@ class Gpu {
   Ended finish(Id id);
 
   // What the launches under way have counted when advance() or run() threw (limit, interrupt, fault), in the order of their coming; the
-  // same shape as results. They are given up. Their sources must still exist.
-  std::vector<result::KernelResult> partial();
+  // same shape as results, and the end is how far they came. They are given up. Their sources must still exist.
+  std::vector<Ended> partial();
   // Device memory was written by a copy: caches drop what they hold of it.
   void invalidate(std::uint64_t address, std::uint64_t bytes);
   // What a launch leaves to the next, for checkpoints: the contents of L2 and of the table of translations, rows that are open.

@@ -284,6 +284,31 @@ INSTANTIATE_TEST_SUITE_P(Modes, Gpus, testing::Values(Mode::functional, Mode::ti
   return info.param == Mode::timing ? "timing" : "functional";
 });
 
+// The host launches one after the other; the limit stops both on their way.
+TEST(PartialResults, SayWhenEachKernelBegan) {
+  setenv("SIMTLAB_DATA", SIMTLAB_SOURCE_DIR "/data", 1);
+  const device::Device device = device::load_device("v100").device;
+  Options options;
+  options.max_cycles = 30000;
+  Gpu gpu(device, options);
+  const ModuleId module = gpu.load_module("long.ptx", R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry long() { .reg .b32 %r<4>; .reg .pred %p<2>; mov.u32 %r1, 100000000;
+again: sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again; ret; })");
+  for (int i = 0; i < 2; ++i) gpu.launch(gpu.find_kernel(module, "long").value(), {1, 1, 1}, {32, 1, 1}, 0, {}, gpu.create_stream(true));
+  EXPECT_THROW(gpu.synchronize(), Error);
+  const result::Result r = gpu.result();
+  ASSERT_EQ(r.kernels.size(), 2u);
+  std::vector<double> begin;
+  for (const result::KernelResult& kernel : r.kernels) {
+    EXPECT_TRUE(kernel.partial);
+    begin.push_back(kernel.metrics.get("gpu.begin").value());
+  }
+  EXPECT_DOUBLE_EQ(begin[0], device.host.launch_overhead_ns);
+  EXPECT_NEAR(begin[1] - begin[0], device.host.launch_overhead_ns, 0.1 * device.host.launch_overhead_ns);
+}
+
 TEST(HostMemory, TheDefaultLimitIsAShareOfThisHost) {
   EXPECT_GT(default_memory_limit(), std::uint64_t{64} << 20);
   EXPECT_LT(default_memory_limit(), std::uint64_t{1} << 50);

@@ -179,6 +179,15 @@ TEST_F(Concurrent, AKernelBoundToSmsStaysThere) {
   EXPECT_LE(metric(of(ended, a).result, "gpu.sm.active"), 2.0 / 80 + 1e-9);
 }
 
+TEST_F(Concurrent, AKernelIsNotBoundToSmsThatTheDeviceLacks) {
+  const std::uint64_t data = s->allocate(1 << 16);
+  EXPECT_THROW(start({.first_sm = 80, .sms = 1}, 0, "spin", 1, 64, data, 10u), std::logic_error);
+  EXPECT_THROW(start({.first_sm = 79, .sms = 2}, 0, "spin", 1, 64, data, 10u), std::logic_error);
+  EXPECT_TRUE(s->gpu.idle());
+  start({.first_sm = 79, .sms = 1}, 0, "spin", 1, 64, data, 10u);
+  EXPECT_EQ(finish().size(), 1u);
+}
+
 // Work is counted as alone, times are longer, and what belongs to nobody in particular is divided without loss.
 TEST_F(Concurrent, CountersAreThoseOfTheirKernel) {
   const std::uint32_t n = 16, threads = 80 * 4 * 128;
@@ -285,9 +294,12 @@ TEST_F(Concurrent, TheLimitOfOneStopsAllAndEachHasAPartialResult) {
   }
   const auto partial = s->gpu.partial();
   ASSERT_EQ(partial.size(), 2u);
-  EXPECT_GE(cycles(partial[0]), 5000u);
-  EXPECT_LT(cycles(partial[1]), cycles(partial[0]) - 2900);
-  EXPECT_GT(metric(partial[1], "gpu.instructions.warp"), 0);
+  EXPECT_GE(cycles(partial[0].result), 5000u);
+  EXPECT_LT(cycles(partial[1].result), cycles(partial[0].result) - 2900);
+  EXPECT_GT(metric(partial[1].result, "gpu.instructions.warp"), 0);
+  EXPECT_EQ(partial[0].begin, 0u);
+  EXPECT_GE(partial[1].begin, 3000u);
+  for (const Gpu::Ended& p : partial) EXPECT_EQ(p.end - p.begin, cycles(p.result));
   EXPECT_TRUE(s->gpu.idle());
   EXPECT_GT(alone("spin", 4, 64, data, 10u), 0u);   // it goes on
 }

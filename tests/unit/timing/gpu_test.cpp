@@ -166,7 +166,7 @@ TEST(Gpu, TheCycleLimitEndsAKernelAndKeepsItsStatistics) {
     EXPECT_EQ(e.id(), "limit-cycles");
     EXPECT_EQ(e.code(), ExitCode::failure);
   }
-  const auto partial = s.gpu.partial().at(0);
+  const result::KernelResult partial = s.gpu.partial().at(0).result;
   EXPECT_GE(cycles(partial), 10000u);
   EXPECT_GT(metric(partial, "stall.branch_resolving"), 0.1);
 }
