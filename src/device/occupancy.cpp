@@ -91,8 +91,7 @@ Occupancy occupancy(const Device& device, std::uint32_t threads, std::uint32_t r
   const std::uint32_t warps = threads / warp_size + (threads % warp_size != 0 ? 1 : 0);
 
   out.by_blocks = sm.max_blocks;
-  out.by_warps =
-      threads > sm.max_threads_per_block ? 0 : std::min(sm.max_warps, sm.max_threads / warp_size) / warps;
+  out.by_warps = threads > sm.max_threads_per_block ? 0 : warp_slots(device) / warps;
 
   const RegisterUse use = register_use(device, warps, registers);
   out.registers_per_block = saturated(use.per_block);
@@ -119,6 +118,27 @@ Occupancy occupancy(const Device& device, std::uint32_t threads, std::uint32_t r
   else
     out.limit = OccupancyLimit::blocks;
   return out;
+}
+
+std::uint32_t warp_slots(const Device& device) { return std::min(device.sm.max_warps, device.sm.max_threads / warp_size); }
+
+void Held::add(const Occupancy& launch, std::uint32_t block_warps) {
+  ++blocks;
+  warps += block_warps;
+  registers += launch.registers_per_block;
+  shared_bytes += launch.shared_per_block;
+}
+
+void Held::remove(const Occupancy& launch, std::uint32_t block_warps) {
+  --blocks;
+  warps -= block_warps;
+  registers -= launch.registers_per_block;
+  shared_bytes -= launch.shared_per_block;
+}
+
+bool fits_beside(const Device& device, const Held& held, const Occupancy& launch, std::uint32_t block_warps, std::uint64_t shared_bytes) {
+  return held.blocks < device.sm.max_blocks && held.warps + block_warps <= warp_slots(device) &&
+         held.registers + launch.registers_per_block <= device.sm.registers && held.shared_bytes + launch.shared_per_block <= shared_bytes;
 }
 
 }  // namespace simtlab::device

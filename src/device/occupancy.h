@@ -1,4 +1,4 @@
-// The one occupancy calculator.
+// The one occupancy calculator: blocks of one launch on an SM, and whether one more fits beside those of others.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,21 @@ struct Occupancy {
 
 // threads: per block; registers: per thread; shared: static + dynamic bytes per block.
 Occupancy occupancy(const Device& device, std::uint32_t threads, std::uint32_t registers, std::uint64_t shared);
+
+// Warps that an SM holds at once, of any number of blocks.
+std::uint32_t warp_slots(const Device& device);
+
+// What blocks hold of an SM, be they of one launch or of several.
+struct Held {
+  std::uint32_t blocks = 0, warps = 0;
+  std::uint64_t registers = 0, shared_bytes = 0;
+  // A block of so many warps of a launch comes or goes.
+  void add(const Occupancy& launch, std::uint32_t block_warps);
+  void remove(const Occupancy& launch, std::uint32_t block_warps);
+};
+
+// Room for one more block of the launch. shared_bytes: of the SM, for all its blocks. Registers are summed: how a launch's own blocks lie
+// in the parts of the register file is in Occupancy::blocks_per_sm only.
+bool fits_beside(const Device& device, const Held& held, const Occupancy& launch, std::uint32_t block_warps, std::uint64_t shared_bytes);
 
 }  // namespace simtlab::device

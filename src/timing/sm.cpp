@@ -92,11 +92,8 @@ bool Sm::takes(const LaunchContext& launch) const {
   if (held_.blocks == 0) return launch.blocks_per_sm > 0;
   const auto own = std::ranges::find_if(tenants_, [&](const auto& tenant) { return tenant->context == &launch; });
   if (own != tenants_.end() && (*own)->blocks >= launch.blocks_per_sm) return false;
-  const device::Device::Sm& sm = config_.device.sm;
-  return launch.blocks_per_sm > 0 && held_.blocks < sm.max_blocks &&
-         held_.warps + launch.warps_per_block <= std::min(sm.max_warps, sm.max_threads / exec::warp_size) &&
-         held_.registers + launch.occupancy.registers_per_block <= sm.registers &&
-         held_.shared_bytes + launch.occupancy.shared_per_block <= shared_room_ && free_run(launch.warps_per_block) < warps_.size();
+  return launch.blocks_per_sm > 0 && device::fits_beside(config_.device, held_, launch.occupancy, launch.warps_per_block, shared_room_) &&
+         free_run(launch.warps_per_block) < warps_.size();
 }
 
 std::uint32_t Sm::free_run(std::uint32_t warps) const {
@@ -154,10 +151,7 @@ void Sm::assign(LaunchContext& launch, std::uint64_t block, Cycle at) {
   slot->number = block;
   slot->taken = true;
   ++tenant.blocks;
-  ++held_.blocks;
-  held_.warps += launch.warps_per_block;
-  held_.registers += launch.occupancy.registers_per_block;
-  held_.shared_bytes += launch.occupancy.shared_per_block;
+  held_.add(launch.occupancy, launch.warps_per_block);
   launches_.push({static_cast<std::uint32_t>(slot - blocks_.begin()), at});
 }
 
@@ -167,8 +161,7 @@ void Sm::leave(unsigned slot) {
   Tenant& tenant = **at;
   for (WarpScheduler& scheduler : schedulers_) {
     if (scheduler.account != &tenant.counters.slots) continue;
-    if (observer_ != nullptr) observe_charge(scheduler, tenant.finished_at);
-    scheduler.charge(tenant.finished_at);
+    SIMTLAB_ASSERT(scheduler.charged_until >= tenant.finished_at, "settled until the launch's end");
     scheduler.account = &nobody_;
   }
   if (account_ == &tenant.counters) account_ = &past_;
@@ -374,10 +367,7 @@ void Sm::end_block(std::uint32_t number, Cycle now) {
   --tenant.resident_blocks;
   --tenant.blocks;
   ++tenant.ended;
-  --held_.blocks;
-  held_.warps -= launch.warps_per_block;
-  held_.registers -= launch.occupancy.registers_per_block;
-  held_.shared_bytes -= launch.occupancy.shared_per_block;
+  held_.remove(launch.occupancy, launch.warps_per_block);
 }
 
 void Sm::settle(Cycle now) {

@@ -60,7 +60,7 @@ class Sm {
   // Launches that have come here, in their order; those whose blocks have all ended stay until leave().
   const std::vector<std::unique_ptr<Tenant>>& tenants() const { return tenants_; }
   Tenant* tenant(unsigned slot);                 // null: it has not been here
-  void leave(unsigned slot);                     // the launch has ended: what it did here joins the past
+  void leave(unsigned slot);                     // the launch has ended, and all is settled until then: what it did here joins the past
   void settle(Cycle now);                        // charges slots and residency until `now`; everything before has been run
   std::string whereabouts(const LaunchContext* launch) const;   // of its first resident block; empty if there is none
   void check_progress() const;                   // throws Fault(deadlock) if a block cannot go on
@@ -226,11 +226,11 @@ class Sm {
   std::uint8_t asker_ = 0;
   SlotCounts nobody_{};                        // slots that no launch lost
   SmCounters past_;                            // launches that have left
-  Held held_;
+  device::Held held_;                          // by blocks that it has taken
   std::uint64_t shared_room_ = 0;              // bytes of shared memory beside L1 as it is now
   std::vector<WarpScheduler> schedulers_;
   std::vector<Warp> warps_;
-  std::vector<std::uint64_t> scoreboard_;      // warps x slots: ready cycle << 8 | Stall
+  std::vector<std::uint64_t> scoreboard_;      // warps x slots; scoreboard.h
   std::vector<Forward> forwards_;              // warps x max_forwards
   std::uint32_t slots_ = 0;
   std::vector<BlockSlot> blocks_;

@@ -26,10 +26,4 @@ struct Tenant {
   }
 };
 
-// What the blocks that an SM has taken hold of it.
-struct Held {
-  std::uint32_t blocks = 0, warps = 0;
-  std::uint64_t registers = 0, shared_bytes = 0;
-};
-
 }  // namespace simtlab::timing
