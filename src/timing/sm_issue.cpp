@@ -3,20 +3,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "timing/scoreboard.h"
 #include "timing/sm.h"
 
 namespace simtlab::timing {
-namespace {
-
-// Scoreboard entries: ready cycle << 8 | reason of those who wait; a register under way has no cycle yet.
-constexpr unsigned reason_bits = 8;
-constexpr std::uint64_t no_cycle = (~std::uint64_t{0} >> reason_bits);
-
-std::uint64_t entry(Cycle ready, Stall reason) { return ready << reason_bits | static_cast<std::uint64_t>(reason); }
-Cycle cycle_of(std::uint64_t entry) { return entry >> reason_bits; }
-Stall reason_of(std::uint64_t entry) { return static_cast<Stall>(entry & 0xff); }
-
-}  // namespace
 
 // Up to issue_width instructions of one warp in a cycle (dual issue takes the next instruction of the same warp).
 bool Sm::issue(WarpScheduler& scheduler, unsigned local, Cycle now) {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "stream/pack.h"
+#include "timing/scoreboard.h"
 #include "timing/sm.h"
 
 namespace simtlab::timing {
@@ -10,10 +11,6 @@ namespace {
 
 using ptx::OpClass;
 using ptx::Space;
-
-constexpr unsigned reason_bits = 8;
-std::uint64_t entry(Cycle ready, Stall reason) { return ready << reason_bits | static_cast<std::uint64_t>(reason); }
-std::uint64_t open_entry(Stall reason) { return entry(~std::uint64_t{0} >> reason_bits, reason); }
 
 constexpr auto popcount = stream::count_sectors;
 

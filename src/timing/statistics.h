@@ -21,7 +21,7 @@ struct SpaceCounters {
 
 struct SmCounters {
   std::uint64_t warp_instructions = 0, machine_instructions = 0, thread_instructions = 0;
-  std::array<std::uint64_t, class_count> by_class{}, lanes_by_class{}, flops_by_class{};
+  std::array<std::uint64_t, class_count> by_class{}, flops_by_class{};
   std::array<FixedCycles, pipe_count> pipe_busy{};
   SlotCounts slots{};
   std::uint64_t blocks = 0, warps = 0;
