@@ -57,8 +57,7 @@ struct Gpu::Impl final : KernelEngine {
       t.what_if = options.what_if;
       t.lowering = options.lowering;
       t.observe = options.observe;
-      // A checkpoint holds what each launch did to memory, one after the other.
-      t.sharing = options.checkpoint.wanted() ? timing::SharePolicy::serial : options.sharing.policy;
+      t.sharing = options.sharing.policy;
       timing = std::make_unique<timing::Gpu>(device, t);
     }
     begin_recording();
@@ -144,8 +143,7 @@ struct Gpu::Impl final : KernelEngine {
   std::uint64_t copy_bytes[3] = {0, 0, 0};   // by CopyKind
   std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
   double copy_time_ns = 0;
-  std::uint64_t launches = 0;
-  std::uint64_t passed = 0, skipped = 0;     // launches submitted; those of them that were not chosen
+  std::uint64_t launches = 0, skipped = 0;   // launches submitted; those of them that were not chosen
   std::map<std::string, std::uint64_t> launches_of;   // by kernel, while there is a choice
   double launch_wall_seconds = 0;
   double wall_instructions = 0;

@@ -105,21 +105,20 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   job->launch = std::make_unique<exec::Launch>(p, m.memory);
   job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
   timing::fit(m.device, *job->source, m.registers_of(function));
-  ++m.launches;
   job->batched = batched;
   m.submit_kernel(std::move(job), stream);
 }
 
 void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
   const std::string& name = job->source->function().name;
-  job->number = ++passed;
+  job->number = ++launches;
   job->stream = stream;
   job->demangled = demangle(name);
-  job->chosen = !timing || options.kernels.all() || options.kernels.selects(name, job->demangled, passed, ++launches_of[name]);
+  job->chosen = !timing || options.kernels.all() || options.kernels.selects(name, job->demangled, launches, ++launches_of[name]);
   if (job->chosen) {
-    if (recorder) job->place = recorder->reserve_kernel(stream, job->batched);
-    job->setup = setup_of(options.sharing, device, name, job->demangled);
+    job->setup = setup_of(options.sharing, device, name, job->demangled);   // may refuse it: before it has a place in the trace
     job->setup.priority = schedule.priority(stream);
+    if (recorder) job->place = recorder->reserve_kernel(stream, job->batched);
   } else {
     ++skipped;
   }

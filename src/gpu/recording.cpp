@@ -88,7 +88,6 @@ void Gpu::Impl::apply(const Operation& op, const stream::trace::Reader& trace) {
       job->source = std::make_unique<stream::trace::ReplayedLaunch>(trace, op.kernel);
       job->batched = op.flag;
       timing::fit(device, *job->source, registers_of(job->source->function()));
-      ++launches;
       submit_kernel(std::move(job), op.stream);
       break;
     }
