@@ -1,4 +1,4 @@
-// simtlab run: a CUDA source, an executable or a bare PTX kernel on the simulated GPU.
+// simtlab run: a CUDA source, an executable or a bare kernel (PTX, OpenCL C) on the simulated GPU.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,6 +19,7 @@
 #include "cli/replay.h"
 #include "cli/temporary.h"
 #include "frontend/frontend.h"
+#include "frontend/opencl.h"
 #include "runtime/configuration.h"
 #include "timing/main_memory.h"
 
@@ -159,7 +160,7 @@ int source(const Run& options, const std::vector<std::string>& arguments,
 }
 
 bool has_launch_options(const frontend::LaunchOptions& o) {
-  return o.kernel || o.grid || o.global || o.block || o.shared || !o.args.empty();
+  return o.kernel || o.grid || o.global || o.block || o.offset || o.shared || !o.args.empty();
 }
 
 void add_kernel_options(CLI::App& command, KernelRun& run) {
@@ -178,12 +179,15 @@ void add_kernel_options(CLI::App& command, KernelRun& run) {
   command.add_option("--block,--local", run.launch.block, "Threads a block, e.g. 16x16")
       ->type_name("XxYxZ")
       ->group(group);
+  command.add_option("--offset", run.launch.offset, "OpenCL: offset of the global ids")
+      ->type_name("XxYxZ")
+      ->group(group);
   command.add_option("--shared", run.launch.shared, "Dynamic shared memory a block")
       ->type_name("BYTES")
       ->group(group);
   command
       .add_option("--arg", run.launch.args,
-                  "Next argument: buffer:64x64:f32:iota, f32:1.5, u32:64, local:4096")
+                  "Next argument: buffer:64x64:f32:iota, f32:1.5, f32:1,2,3,4, u32:64, local:4096")
       ->type_name("ARG")
       ->allow_extra_args(false)
       ->group(group);
@@ -210,6 +214,23 @@ void add_trace_options(CLI::App& command, Run& run) {
       ->group(group);
 }
 
+// `run kernel.cl [BUILD OPTIONS]`.
+int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std::string>& rest, bool more) {
+  KernelRun kernel = options.kernel;
+  for (const std::string& a : rest) {
+    if (a.starts_with("--")) unexpected_argument(app, a);
+    if (!frontend::is_opencl_source(a))
+      kernel.options.push_back(a);
+    else if (kernel.file.empty())
+      kernel.file = a;
+    else
+      throw Error(ExitCode::usage, "run-what", fmt::format("{} and {}: one OpenCL C file is run at a time", shown(kernel.file), shown(a)), "#include the other one");
+  }
+  if (more)
+    throw Error(ExitCode::usage, "run-what", "a kernel without a host program takes no arguments after --", "--arg gives a kernel's arguments; simtlab run -- ./app runs an OpenCL program");
+  return run_kernel(kernel, options.run, options.observe, options.output, {options.record, options.checkpoint});
+}
+
 int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
@@ -219,6 +240,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
   if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
   check_outputs(options.output);
+  if (std::ranges::any_of(rest, frontend::is_opencl_source)) return opencl_kernel(app, options, rest, after_dashes.has_value());
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)
       if (!is_compiler_option(a)) unexpected_argument(app, a);
@@ -236,12 +258,12 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   }
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
-                "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX file",
+                "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX or OpenCL C file",
                 "simtlab run kernel.ptx --launch FILE");
   if (!rest.empty())
     throw Error(
         ExitCode::usage, "run-what", fmt::format("cannot run '{}'", shown(rest.front())),
-        "a source (app.cu), a kernel (kernel.ptx --launch FILE), or -- and a program with its arguments");
+        "a source (app.cu), a kernel (kernel.ptx or kernel.cl, --launch FILE), or -- and a program with its arguments");
   if (!after_dashes || after_dashes->empty())
     throw Error(ExitCode::usage, "run-what", "nothing to run",
                 "simtlab run app.cu, simtlab run kernel.ptx --launch FILE, or simtlab run -- ./app ARGS");
@@ -259,6 +281,7 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
       "Forms: simtlab run [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
       "       simtlab run [OPTIONS] -- ./app [ARGUMENTS]\n"
       "       simtlab run [OPTIONS] kernel.ptx --launch FILE\n"
+      "       simtlab run [OPTIONS] kernel.cl [-D -I -cl-...] --global 160x160 --local 16x16 --arg ...\n"
       "       simtlab run [OPTIONS] TRACE.simt | kernelslist.g");
   add_run_options(*sub, options->run);
   add_trace_options(*sub, *options);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "cli/kernel_source.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
@@ -12,15 +13,14 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr std::uint64_t max_ptx_bytes = std::uint64_t{256} << 20;
-
 // What is read once: a pipe gives its text only once.
 struct Inputs {
-  std::string ptx, launch_text;
+  KernelSource source;
+  std::string launch_text;
   frontend::LaunchSpec launch;
 };
 
-Inputs read_inputs(const KernelRun& run) {
+Inputs read_inputs(const KernelRun& run, const device::Device& device, const OutputOptions& output) {
   Inputs out;
   frontend::LaunchSpec base;
   if (!run.launch_file.empty()) {
@@ -28,7 +28,7 @@ Inputs read_inputs(const KernelRun& run) {
     base = frontend::parse_launch_file(out.launch_text, run.launch_file);
   }
   out.launch = frontend::launch_from_options(run.launch, std::move(base));
-  out.ptx = read_file(run.file, max_ptx_bytes, "PTX file");
+  out.source = read_kernel_source(run.file, run.options, out.launch, device, output);
   return out;
 }
 
@@ -52,15 +52,15 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
   const device::ToolOptions& tool = configuration.options;
   const Observation wanted = observation(observe, tool);
   const device::LoadedDevice device = device::load_device(configuration);
-  const Inputs inputs = read_inputs(run);
+  const Inputs inputs = read_inputs(run, device.device, output);
   check_kernel_inputs(output, run, inputs.launch);
   check_inputs(output, files_of(configuration, device));
 
-  std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.ptx)}};
+  std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.source.text)}};
   if (!run.launch_file.empty()) hashes.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
   Simulation simulation{configuration, device, output, clock, std::move(hashes), kept, wanted};
   return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
-    const gpu::ModuleId module = gpu.load_module(run.file, inputs.ptx);
+    const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
     runtime::run_launch(inputs.launch, module, gpu, tool.seed, stop);
   });
 }

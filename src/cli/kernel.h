@@ -1,7 +1,8 @@
-// Running one PTX kernel without a host program, in this process.
+// Running one kernel, PTX or OpenCL C, without a host program, in this process.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/observe.h"
 #include "cli/options.h"
@@ -11,7 +12,8 @@
 namespace simtlab::cli {
 
 struct KernelRun {
-  std::string file;         // PTX
+  std::string file;         // .ptx or .cl
+  std::vector<std::string> options;  // build options of a .cl
   std::string launch_file;  // may be empty: all from the options
   frontend::LaunchOptions launch;
 };

@@ -243,7 +243,7 @@ class Builder {
     Command c{"-isystem", (tools_.include / "simtlab/openmp").string()};
     const std::string gcc = find_program("gcc");
     if (gcc.empty()) return c;
-    std::string folder = run_process({gcc, "-print-file-name=include"}, true).output;
+    std::string folder = run_process({gcc, "-print-file-name=include"}, Capture::output).output;
     while (!folder.empty() && folder.back() == '\n') folder.pop_back();
     append(c, {"-idirafter", folder});
     return c;

@@ -14,6 +14,7 @@
 #include "base/text_file.h"
 #include "base/toml.h"
 #include "frontend/launch_values.h"
+#include "frontend/opencl.h"
 
 namespace simtlab::frontend {
 namespace {
@@ -30,7 +31,7 @@ class Reader {
     checked_lines(text_, file_, max_launch_file_bytes);
     refuse_deep_nesting();
     const toml::table root = parse();
-    check_keys(root, {"kernel", "grid", "global", "block", "shared", "arg", "expect"}, "launch file");
+    check_keys(root, {"kernel", "options", "grid", "global", "block", "offset", "shared", "arg", "expect"}, "launch file");
     LaunchSpec spec;
     spec.file = file_;
     if (const toml::node* n = root.get("kernel")) {
@@ -38,6 +39,7 @@ class Reader {
       if (spec.kernel.empty()) fail(*n, "'kernel' is empty", "leave it out if the module has one kernel");
       spec.kernel_pos = pos(*n);
     }
+    if (const toml::node* n = root.get("options")) spec.options = words(*n);
     read_shape(root, spec);
     for (const toml::table* t : tables(root, "arg")) {
       spec.args.push_back(argument(*t));
@@ -109,12 +111,14 @@ class Reader {
     const auto read = [&](const char* key, auto& out, SourcePos& place) {
       const toml::node* n = root.get(key);
       if (n == nullptr) return;
-      out = dimensions(*n, key);
+      out = dimensions(*n, key, std::string_view(key) == "offset");
       place = pos(*n);
+      if (&place == &spec.grid_pos) spec.dimensions = n->is_array() ? static_cast<std::uint32_t>(n->as_array()->size()) : 1;
     };
     read("grid", spec.grid, spec.grid_pos);
     read("global", spec.global, spec.grid_pos);
     read("block", spec.block, spec.block_pos);
+    read("offset", spec.offset, spec.offset_pos);
     if (spec.grid && spec.global)
       fail(*root.get("global"), "both grid (in blocks) and global (in threads) are given",
            "keep one of them");
@@ -166,8 +170,19 @@ class Reader {
     return static_cast<std::uint64_t>(value);
   }
 
-  std::array<std::uint32_t, 3> dimensions(const toml::node& node, const char* key) const {
+  std::vector<std::string> words(const toml::node& node) const {
+    try {
+      return split_opencl_options(text_of(node, "options"));
+    } catch (const Error& e) {
+      if (e.id() == "launch-file") throw;
+      fail(node, e.diagnostics().front().message, e.diagnostics().front().hint);
+    }
+  }
+
+  // An offset may be 0, and is where nothing is said.
+  std::array<std::uint32_t, 3> dimensions(const toml::node& node, const char* key, bool zero_allowed) const {
     std::array<std::uint32_t, 3> out{1, 1, 1};
+    if (zero_allowed) out = {0, 0, 0};
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     if (node.is_integer()) {
       out[0] = static_cast<std::uint32_t>(whole(node, key, most));
@@ -180,7 +195,7 @@ class Reader {
            fmt::format("for instance {} = [16, 16]", key));
     }
     for (const std::uint32_t d : out)
-      if (d == 0) fail(node, fmt::format("a dimension of '{}' is 0", key));
+      if (d == 0 && !zero_allowed) fail(node, fmt::format("a dimension of '{}' is 0", key));
     return out;
   }
 
@@ -208,6 +223,13 @@ class Reader {
            "large contents go into a file");
     std::vector<Number> out;
     for (const toml::node& element : *array) out.push_back(number(element, type));
+    return out;
+  }
+
+  std::vector<Number> lanes(const toml::node& node, ElementType type) const {
+    std::vector<Number> out;
+    for (const toml::node& element : *node.as_array()) out.push_back(number(element, type));
+    if (out.empty() || out.size() > max_lanes) fail(node, fmt::format("a vector of {} elements, allowed are 1 to {}", out.size(), max_lanes));
     return out;
   }
 
@@ -243,7 +265,10 @@ class Reader {
     } else if (const toml::node* v = t.get("value")) {
       arg.kind = LaunchArg::Kind::scalar;
       arg.type = type_of(t);
-      arg.value = number(*v, arg.type);
+      if (v->is_array())
+        arg.lanes = lanes(*v, arg.type);
+      else
+        arg.value = number(*v, arg.type);
       refuse(t, {"init", "seed", "values", "file"}, "a scalar argument");
     } else {
       arg.kind = LaunchArg::Kind::buffer;

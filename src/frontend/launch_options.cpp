@@ -1,4 +1,4 @@
-// The command line forms of a launch: --kernel --grid --global --block --shared --arg.
+// The command line forms of a launch: --kernel --grid --global --block --offset --shared --arg.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -18,7 +18,7 @@ namespace {
 }
 
 constexpr const char* arg_forms =
-    "buffer:64x64:f32[:zero|iota|random|random=SEED|file=PATH], f32:1.5, u32:64, local:4096";
+    "buffer:64x64:f32[:zero|iota|random|random=SEED|file=PATH], f32:1.5, u32:64, f32:1,2,3,4, local:4096";
 
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
@@ -39,14 +39,15 @@ std::vector<std::string_view> split(std::string_view text, char separator, std::
   return out;
 }
 
-std::array<std::uint32_t, 3> dimensions(const std::string& option, const std::string& text) {
+std::array<std::uint32_t, 3> dimensions(const std::string& option, const std::string& text, bool zero_allowed = false) {
   const auto parts = split(text, 'x', 4);
   std::array<std::uint32_t, 3> out{1, 1, 1};
+  if (zero_allowed) out = {0, 0, 0};
   if (parts.size() > 3) usage(option, text, "more than three dimensions", "for instance 64x64 or 1024");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<std::uint64_t> d = whole(parts[i]);
-    if (!d || *d == 0 || *d > std::numeric_limits<std::uint32_t>::max())
-      usage(option, text, fmt::format("'{}' is not a number of 1 to 4294967295", shown(parts[i])),
+    if (!d || (*d == 0 && !zero_allowed) || *d > std::numeric_limits<std::uint32_t>::max())
+      usage(option, text, fmt::format("'{}' is not a number of {} to 4294967295", shown(parts[i]), zero_allowed ? 0 : 1),
             "for instance 64x64 or 1024");
     out[i] = static_cast<std::uint32_t>(*d);
   }
@@ -147,7 +148,12 @@ LaunchArg argument(const std::string& text) {
     if (parts.size() != 2) usage("--arg", text, "not a form of an argument", arg_forms);
     arg.kind = LaunchArg::Kind::scalar;
     arg.type = type_of(text, parts[0]);
-    arg.value = number(text, parts[1], arg.type);
+    const auto elements = split(parts[1], ',', max_lanes + 1);
+    if (elements.size() > max_lanes) usage("--arg", text, fmt::format("a vector has at most {} elements", max_lanes), arg_forms);
+    if (elements.size() == 1)
+      arg.value = number(text, parts[1], arg.type);
+    else
+      for (const std::string_view element : elements) arg.lanes.push_back(number(text, element, arg.type));
   }
   arg.pos.file = "--arg " + shown(text);
   arg.contents.file_pos = arg.pos;
@@ -176,15 +182,21 @@ LaunchSpec launch_from_options(const LaunchOptions& options, LaunchSpec base) {
     spec.grid = dimensions("--grid", *options.grid);
     spec.global.reset();
     spec.grid_pos = place("--grid", *options.grid);
+    spec.dimensions = static_cast<std::uint32_t>(split(*options.grid, 'x', 3).size());
   }
   if (options.global) {
     spec.global = dimensions("--global", *options.global);
     spec.grid.reset();
     spec.grid_pos = place("--global", *options.global);
+    spec.dimensions = static_cast<std::uint32_t>(split(*options.global, 'x', 3).size());
   }
   if (options.block) {
     spec.block = dimensions("--block", *options.block);
     spec.block_pos = place("--block", *options.block);
+  }
+  if (options.offset) {
+    spec.offset = dimensions("--offset", *options.offset, true);
+    spec.offset_pos = place("--offset", *options.offset);
   }
   if (options.shared) {
     const std::optional<std::uint64_t> bytes = whole(*options.shared);

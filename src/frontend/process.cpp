@@ -45,7 +45,8 @@ std::string drain(int fd) {
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& argv, bool capture) {
+ProcessResult run_process(const std::vector<std::string>& argv, Capture what) {
+  const bool capture = what != Capture::none;
   SIMTLAB_ASSERT(!argv.empty(), "a process needs a program");
   std::vector<char*> pointers;
   for (const std::string& a : argv) pointers.push_back(const_cast<char*>(a.c_str()));
@@ -57,6 +58,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, bool capture) {
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
       throw Error(ExitCode::failure, "process", std::string("cannot make a pipe: ") + std::strerror(errno));
     posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDOUT_FILENO);
+    if (what == Capture::all) posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDERR_FILENO);
   }
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, pointers[0], actions.get(), nullptr, pointers.data(), environ);

@@ -8,12 +8,14 @@ namespace simtlab::frontend {
 
 struct ProcessResult {
   int status = 0;      // exit status, or 128 + signal
-  std::string output;  // standard output, if captured
+  std::string output;  // what was captured
 };
 
-// Runs argv[0] (looked up in PATH) and waits. Standard error is inherited; standard output is inherited or
-// captured (at most 16 MiB are kept). Throws Error(failure) if the process cannot be started.
-ProcessResult run_process(const std::vector<std::string>& argv, bool capture = false);
+enum class Capture { none, output, all };   // all: standard output and standard error
+
+// Runs argv[0] (looked up in PATH) and waits. What is not captured (at most 16 MiB are kept) is inherited. Throws
+// Error(failure) if the process cannot be started.
+ProcessResult run_process(const std::vector<std::string>& argv, Capture capture = Capture::none);
 
 // The full path of a program in PATH, or empty.
 std::string find_program(const std::string& name);

@@ -30,20 +30,18 @@ fs::path executable_folder() {
   return ec ? fs::path() : self.parent_path();
 }
 
-// cuda/include, cuda/devmath below a data folder.
-fs::path find_cuda_data() {
+// A folder below the data folder, known by a file in it.
+fs::path find_data(const char* folder, const char* file) {
   std::vector<fs::path> candidates;
-  if (const std::string data = environment("SIMTLAB_DATA"); !data.empty())
-    candidates.emplace_back(fs::path(data) / "cuda");
-  if (const fs::path folder = executable_folder(); !folder.empty())
-    candidates.emplace_back(folder.parent_path() / "share/simtlab/data/cuda");
-  candidates.emplace_back(fs::path(SIMTLAB_SOURCE_DATA) / "cuda");
+  if (const std::string data = environment("SIMTLAB_DATA"); !data.empty()) candidates.emplace_back(data);
+  if (const fs::path self = executable_folder(); !self.empty()) candidates.emplace_back(self.parent_path() / "share/simtlab/data");
+  candidates.emplace_back(SIMTLAB_SOURCE_DATA);
   std::error_code ec;
   for (const fs::path& c : candidates)
-    if (fs::exists(c / "include/cuda_runtime.h", ec)) return c;
-  throw Error(ExitCode::failure, "cuda-headers-missing",
-              "simtlab's CUDA headers are not where they were installed",
-              "set SIMTLAB_DATA to the folder that holds cuda/include/cuda_runtime.h");
+    if (fs::exists(c / folder / file, ec)) return c / folder;
+  throw Error(ExitCode::failure, "headers-missing",
+              fmt::format("simtlab's {} headers are not where they were installed", folder),
+              fmt::format("set SIMTLAB_DATA to the folder that holds {}/{}", folder, file));
 }
 
 std::string find_clang() {
@@ -58,8 +56,13 @@ std::string find_clang() {
   }
   for (const char* name : {"clang-19", "/usr/lib/llvm-19/bin/clang"})
     if (const std::string found = find_program(name); !found.empty()) return found;
-  throw Error(ExitCode::unavailable, "clang-missing", "compiling CUDA needs clang 19, which is not installed",
+  throw Error(ExitCode::unavailable, "clang-missing", "compiling CUDA and OpenCL needs clang 19, which is not installed",
               "install the Debian package clang-19 (and g++ for its C++ library), or set SIMTLAB_CLANG");
+}
+
+std::string version_of(const std::string& clang) {
+  const std::string text = run_process({clang, "--version"}, Capture::output).output;
+  return text.substr(0, text.find('\n'));
 }
 
 // The bitcode that the build of simtlab made, else one made now and kept in the cache.
@@ -128,12 +131,19 @@ fs::path default_cache() {
 Toolchain find_toolchain(const fs::path& cache, bool flush_denormals) {
   Toolchain t;
   t.clang = find_clang();
-  const std::string text = run_process({t.clang, "--version"}, true).output;
-  t.version = text.substr(0, text.find('\n'));
-  const fs::path cuda = find_cuda_data();
+  t.version = version_of(t.clang);
+  const fs::path cuda = find_data("cuda", "include/cuda_runtime.h");
   t.include = cuda / "include";
   t.devmath = find_devmath(t.clang, t.version, cuda, cache, flush_denormals);
   t.library = find_library();
+  return t;
+}
+
+OpenClToolchain find_opencl_toolchain() {
+  OpenClToolchain t;
+  t.clang = find_clang();
+  t.version = version_of(t.clang);
+  t.prelude = find_data("opencl", "prelude.h") / "prelude.h";
   return t;
 }
 

@@ -20,6 +20,14 @@ struct Toolchain {
 // none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.
 Toolchain find_toolchain(const std::filesystem::path& cache, bool flush_denormals);
 
+// What compiling OpenCL C needs besides libclc.
+struct OpenClToolchain {
+  std::string clang;
+  std::string version;
+  std::filesystem::path prelude;  // data/opencl/prelude.h
+};
+OpenClToolchain find_opencl_toolchain();
+
 // The beginning of every command that compiles CUDA without NVIDIA's toolkit.
 std::vector<std::string> cuda_compiler(const std::string& clang);
 

@@ -9,6 +9,7 @@
 
 #include "base/shown.h"
 #include "frontend/launch_values.h"
+#include "gpu/launch_values.h"
 #include "runtime/launch_contents.h"
 
 namespace simtlab::runtime {
@@ -131,6 +132,15 @@ SourcePos place_of_surplus(const LaunchSpec& spec, std::size_t parameters) {
   return spec.args[std::min(parameters, spec.args.size() - 1)].pos;
 }
 
+// A vector of three has the room of four.
+void check_lanes(const LaunchArg& arg, std::size_t i, const ptx::Param& p) {
+  const std::size_t size = frontend::size_of(arg.type), n = arg.lanes.size();
+  if (p.bytes == n * size || (n == 3 && p.bytes == 4 * size)) return;
+  bad_arguments(arg.pos,
+                fmt::format("{} is {} values of {}, {} bytes, but parameter '{}' has {}", label(arg, i), n, frontend::name_of(arg.type),
+                            n * size, p.name, p.bytes));
+}
+
 void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
   if (spec.args.size() != f.params.size())
     bad_arguments(place_of_surplus(spec, f.params.size()),
@@ -150,6 +160,10 @@ void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
           arg.pos, fmt::format("{} is local memory, but parameter '{}' has {} bytes and cannot be an address",
                                label(arg, i), p.name, p.bytes));
     if (arg.kind != LaunchArg::Kind::scalar) continue;
+    if (!arg.lanes.empty()) {
+      check_lanes(arg, i, p);
+      continue;
+    }
     if (frontend::size_of(arg.type) != p.bytes)
       bad_arguments(arg.pos,
                     fmt::format("{} is a {} of {} bytes, but parameter '{}' has {}", label(arg, i),
@@ -186,6 +200,14 @@ void find_shape(const LaunchSpec& spec, const ptx::Function& f, exec::Dim3& grid
                               global.y, global.z, block.x, block.y, block.z),
                   "round it up and test the bounds in the kernel, or give the grid in blocks");
   grid = {global.x / block.x, global.y / block.y, global.z / block.z};
+}
+
+void set_offset(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu) {
+  gpu::LaunchValues values;
+  if (spec.offset) values.offset = *spec.offset;
+  values.dimensions = spec.dimensions;
+  if (!gpu::set_launch_values(gpu, module, values) && !gpu.module(module).name.ends_with(".cl"))
+    bad_arguments(place_or_file(spec.offset_pos, spec), "an offset of the global ids is for OpenCL C", "leave it out: PTX counts its threads from 0");
 }
 
 // Errors about the shape of a launch know no file: they get the place of what is to blame.
@@ -269,6 +291,7 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
   check_against_parameters(spec, f);
   exec::Dim3 grid, block;
   find_shape(spec, f, grid, block);
+  set_offset(spec, module, gpu);
 
   Buffers buffers(gpu);
   std::vector<std::uint64_t> addresses(spec.args.size());
@@ -278,7 +301,8 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     const LaunchArg& arg = spec.args[i];
     std::byte* at = params.data() + f.params[i].offset;
     if (arg.kind == LaunchArg::Kind::scalar) {
-      store(at, arg.type, arg.value);
+      if (arg.lanes.empty()) store(at, arg.type, arg.value);
+      for (std::size_t lane = 0; lane < arg.lanes.size(); ++lane) store(at + lane * frontend::size_of(arg.type), arg.type, arg.lanes[lane]);
       continue;
     }
     std::uint64_t address = 0;

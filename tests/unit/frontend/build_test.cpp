@@ -241,7 +241,7 @@ TEST(PtxImage, RegisterLimitsGoToKernelsThatHaveNone) {
 }
 
 TEST(Process, OutputStatusAndMissingProgramsAreReported) {
-  EXPECT_EQ(run_process({"printf", "a b"}, true).output, "a b");
+  EXPECT_EQ(run_process({"printf", "a b"}, Capture::output).output, "a b");
   EXPECT_EQ(run_process({"sh", "-c", "exit 3"}).status, 3);
   EXPECT_THROW(run_process({"/nonexistent/program"}), Error);
   EXPECT_EQ(find_program("no-such-program-here"), "");

@@ -1,0 +1,115 @@
+"""run kernel.cl: OpenCL C without a host program."""
+import os
+import unittest
+
+from harness import HAS_CLANG, SOURCE, Case, main
+
+LIBCLC = os.path.exists("/usr/lib/clc/nvptx64--nvidiacl.bc")
+needs_opencl = unittest.skipUnless(HAS_CLANG and LIBCLC, "clang 19 or libclc is not installed")
+EXAMPLES = SOURCE / "examples/opencl"
+FAST = ("--mode", "functional")
+
+
+@needs_opencl
+class Kernels(Case):
+    def launch(self, name, source, launch):
+        (self.folder / f"{name}.cl").write_text(source)
+        (self.folder / f"{name}.toml").write_text(launch)
+        return (f"{name}.cl", "--launch", f"{name}.toml")
+
+    def test_the_examples_run(self):
+        square = ("--global", "64x64", "--local", "16x16")
+        mm = str(EXAMPLES / "matmul.cl")
+        buffers = ("--arg", "buffer:64x64:f32:iota", "--arg", "buffer:64x64:f32:random", "--arg", "buffer:64x64:f32", "--arg", "s32:64")
+        r = self.run_json(mm, "--kernel", "mm", *square, *buffers, "--gpu", "gtx480")
+        self.assertEqual(r["kernels"][0]["name"], "mm")
+        self.assertEqual(r["total"]["gpu.instructions.thread"]["value"] % 4096, 0)   # no thread takes another way
+        self.run_json(mm, "--kernel", "mm_tiled", *square, *buffers, "--arg", "local:1024", "--arg", "local:1024", "-DTILE=16", "-unroll=4")
+        for kernel in ("mt", "mt_tiled"):
+            self.run_json(str(EXAMPLES / "transpose.cl"), "--kernel", kernel, *square, "--arg", "buffer:64x64:f32:iota",
+                          "--arg", "buffer:64x64:f32", "--arg", "s32:64", "--arg", "s32:64")
+        self.run_json(str(EXAMPLES / "stencil7.cl"), "--global", "32x16x8", "--local", "16x4x1", "--arg", "buffer:8x16x32:f32:random",
+                      "--arg", "buffer:8x16x32:f32", "--arg", "f32:0.5", "--arg", "f32:0.0833")
+
+    def test_results_are_those_of_opencl(self):
+        files = self.launch("mixed", """
+            float twice(float x) { return x + x; }
+            __kernel void mixed(__global float4 *out, float4 v, __local float *tile, __constant int *table, int n) {
+              const int i = get_local_id(0);
+              tile[i] = twice(table[i % n]);
+              barrier(CLK_LOCAL_MEM_FENCE);
+              out[get_global_id(0)] = v.wzyx * tile[get_local_size(0) - 1 - i];
+            }""", """
+            global = 8
+            block = 4
+            options = "-DUNUSED='a b'"
+            [[arg]]
+            name = "out"
+            type = "f32"
+            shape = [8, 4]
+            [[arg]]
+            type = "f32"
+            value = [1, 2, 3, 4]
+            [[arg]]
+            local = 16
+            [[arg]]
+            type = "s32"
+            shape = 4
+            values = [10, 20, 30, 40]
+            [[arg]]
+            type = "s32"
+            value = 4
+            [[expect]]
+            arg = "out"
+            values = [320, 240, 160, 80, 240, 180, 120, 60, 160, 120, 80, 40, 80, 60, 40, 20]
+            """)
+        self.ok("run", *files, *FAST)
+
+    def test_offset_and_work_dimension(self):
+        files = self.launch("ids", """
+            __kernel void ids(__global int *out) {
+              const int i = get_global_id(0) - get_global_offset(0);
+              out[i] = get_global_id(0) * 100 + get_global_id(1) * 10 + get_work_dim();
+            }""", """
+            global = [4, 1]
+            block = 2
+            offset = [7, 3]
+            [[arg]]
+            name = "out"
+            type = "s32"
+            shape = 4
+            [[expect]]
+            arg = "out"
+            values = [732, 832, 932, 1032]
+            """)
+        self.ok("run", *files, *FAST)
+
+    def test_printf(self):
+        (self.folder / "p.cl").write_text('__kernel void p(__global int *a) { printf("%d %.1f %s\\n", a[get_global_id(0)], 1.5f, "x"); }')
+        r = self.ok("run", "p.cl", "--global", "2", "--local", "1", "--arg", "buffer:2:s32:iota", *FAST)
+        self.assertIn("0 1.5 x\n1 1.5 x\n", r.stderr)
+
+    def test_messages(self):
+        (self.folder / "bad.cl").write_text("__kernel void k(__global float *a) {\n  a[0] = wrong;\n}\n")
+        self.fails(3, "run", "bad.cl", says=("bad.cl:2:10: error", "[compile-failed]"))
+        (self.folder / "image.cl").write_text("__kernel void k(__read_only image2d_t a) {}\n")
+        self.fails(4, "run", "image.cl", says=("image.cl:1:", "no images", "[opencl-image]"))
+        (self.folder / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0)] = N; }\n")
+        shape = ("--global", "4", "--local", "4", "--arg", "buffer:4:f32")
+        self.ok("run", "k.cl", *shape, "-D", "N=3", *FAST)
+        self.fails(2, "run", "k.cl", *shape, "-cl-nonsense", says=("[opencl-option]", "-cl-nonsense"))
+        self.fails(4, "run", "k.cl", *shape, "-cl-std=CL2.0", says=("[opencl-version]",))
+        self.fails(3, "run", "k.cl", "--global", "5", "--local", "4", "--arg", "buffer:4:f32", "-DN=3", says=("not a multiple",))
+        self.fails(3, "run", "k.cl", "--global", "4", "--local", "4", "-DN=3", says=("1 parameters, 0 arguments",))
+        self.fails(3, "run", "missing.cl", *shape, says=("missing.cl",))
+        self.fails(3, "run", self.saxpy(), "--grid", "1", "--block", "32", "--offset", "1", "--arg", "f32:1", "--arg", "buffer:32:f32",
+                   "--arg", "buffer:32:f32", "--arg", "u32:32", says=("offset",))
+
+    def test_a_source_is_found_again_by_its_line(self):
+        r = self.run_json(str(EXAMPLES / "transpose.cl"), "--kernel", "mt", "--global", "64x64", "--local", "16x16", "--arg", "buffer:64x64:f32",
+                          "--arg", "buffer:64x64:f32", "--arg", "s32:64", "--arg", "s32:64", "--lines")
+        self.assertIn("transpose.cl", str(r))
+
+
+if __name__ == "__main__":
+    main()
