@@ -9,6 +9,12 @@ pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
+# OpenCL programs need the interface's headers (Debian: opencl-c-headers); without them everything else is built.
+find_path(SIMTLAB_OPENCL_HEADERS CL/cl_icd.h)
+if(NOT SIMTLAB_OPENCL_HEADERS)
+  message(STATUS "CL/cl_icd.h not found: the OpenCL library is left out")
+endif()
+
 add_library(simtlab_options INTERFACE)
 target_include_directories(simtlab_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_compile_options(simtlab_options INTERFACE -Wall -Wextra -Wconversion -ffp-contract=off)

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/output.h"
-#include "runtime/configuration.h"
+#include "session/configuration.h"
 #include "stream/checkpoint/file.h"
 
 namespace simtlab::cli {
@@ -68,9 +68,9 @@ void add_to(result::RunConfig& config, const CheckpointWish& wish) {
 }
 
 gpu::CheckpointOptions checkpoint_options(const CheckpointWish& wish, const device::Configuration& configuration, const device::LoadedDevice& device) {
-  result::RunConfig config = runtime::run_config(configuration);
+  result::RunConfig config = session::run_config(configuration);
   add_to(config, wish);
-  return runtime::checkpoint_options(config, device);
+  return session::checkpoint_options(config, device);
 }
 
 }  // namespace simtlab::cli

@@ -20,7 +20,7 @@
 #include "cli/temporary.h"
 #include "frontend/frontend.h"
 #include "frontend/opencl.h"
-#include "runtime/configuration.h"
+#include "session/configuration.h"
 #include "timing/main_memory.h"
 
 namespace simtlab::cli {
@@ -67,9 +67,9 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
                 : fmt::format("{} ended with status {} before it used the GPU", name, r.exit_status),
             "the program's own messages are above"};
   return {ExitCode::bad_input, "program-no-cuda",
-          fmt::format("{} ran, but did not use the CUDA runtime library of simtlab: no kernel was launched",
+          fmt::format("{} ran, but did not use the CUDA runtime library or the OpenCL library of simtlab: no kernel was launched",
                       name),
-          "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build)"};
+          "simtlab sees programs that are linked with libcudart.so (nvcc -cudart shared, or simtlab build) or with libOpenCL.so"};
 }
 
 // What ended the run becomes part of the manifest before it is written.
@@ -119,7 +119,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   const Observation wanted = observation(options.observe, configuration.options);
   check_inputs(options.output, inputs);
   check_inputs(options.output, files_of(configuration, device));
-  result::RunConfig config = runtime::run_config(configuration);
+  result::RunConfig config = session::run_config(configuration);
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
   add_to(config, options.checkpoint);

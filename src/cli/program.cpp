@@ -48,7 +48,8 @@ void check_startable(const fs::path& path) {
 // Environment of the child as "NAME=value" strings.
 std::vector<std::string> child_environment(const fs::path& config, const fs::path& result) {
   const auto overridden = [](std::string_view entry) {
-    for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA="})
+    for (const char* name : {"LD_LIBRARY_PATH=", "SIMTLAB_RESULT=", "SIMTLAB_RUN_CONFIG=", "SIMTLAB_DATA=", "OCL_ICD_VENDORS=",
+                             "OCL_ICD_FILENAMES=", "OPENCL_VENDOR_PATH="})
       if (entry.starts_with(name)) return true;
     return false;
   };
@@ -57,8 +58,10 @@ std::vector<std::string> child_environment(const fs::path& config, const fs::pat
     if (!overridden(*entry)) out.emplace_back(*entry);
   const char* old = std::getenv("LD_LIBRARY_PATH");
   const bool keep = old != nullptr && *old != '\0';
-  out.push_back(
-      fmt::format("LD_LIBRARY_PATH={}{}{}", runtime_directory().string(), keep ? ":" : "", keep ? old : ""));
+  const fs::path libraries = runtime_directory();
+  out.push_back(fmt::format("LD_LIBRARY_PATH={}{}{}", libraries.string(), keep ? ":" : "", keep ? old : ""));
+  // OpenCL's loader then sees the simulated device and no other.
+  out.push_back("OCL_ICD_VENDORS=" + (libraries / "opencl-vendors").string());
   out.push_back("SIMTLAB_RESULT=" + result.string());
   out.push_back("SIMTLAB_RUN_CONFIG=" + config.string());
   out.push_back("SIMTLAB_DATA=" + device::data_directory().string());
@@ -197,7 +200,7 @@ ProgramResult run_program(const ProgramRun& run) {
 
   ProgramResult out;
   out.linked = std::ranges::any_of(facts.needed,
-                                   [](const std::string& name) { return name.starts_with("libcudart.so"); });
+                                   [](const std::string& name) { return name.starts_with("libcudart.so") || name.starts_with("libOpenCL.so"); });
   out.interrupted = signals.interrupted();
   out.timed_out = signals.timed_out();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

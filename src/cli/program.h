@@ -1,4 +1,4 @@
-// Running a CUDA program as a child process on the simulated GPU.
+// Running a CUDA or OpenCL program as a child process on the simulated GPU.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct ProgramRun {
 struct ProgramResult {
   result::Result result;
   bool used_gpu = false;  // the runtime library wrote a result
-  bool linked = false;    // the program asks for the runtime library
+  bool linked = false;    // the program asks for the runtime library, or for OpenCL's loader
   int exit_status = 0;    // 128 + signal number if a signal ended it
   int signal = 0;
   bool interrupted = false, timed_out = false;

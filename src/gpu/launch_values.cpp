@@ -18,4 +18,12 @@ bool set_launch_values(Gpu& gpu, ModuleId module, const LaunchValues& values) {
   return true;
 }
 
+std::optional<std::uint64_t> LocalMemory::add(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t align = alignment < 16 ? 16 : alignment;
+  const std::uint64_t begin = (end_ + align - 1) / align * align;
+  if (bytes > 0xffffffffu || begin + bytes - static_ > 0xffffffffu) return std::nullopt;
+  end_ = begin + bytes;
+  return begin;
+}
+
 }  // namespace simtlab::gpu

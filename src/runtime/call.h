@@ -4,28 +4,11 @@
 #include <exception>
 #include <new>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
-
-#include "runtime/process.h"
 #include "runtime/runtime.h"
+#include "session/float_control.h"
+#include "session/process.h"
 
 namespace simtlab::runtime {
-
-// A program built with -ffast-math flushes denormals in this process; the simulated GPU's arithmetic must not notice.
-class DefaultFloatControl {
- public:
-#if defined(__x86_64__)
-  DefaultFloatControl() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~DefaultFloatControl() { _mm_setcsr(saved_); }
-  DefaultFloatControl(const DefaultFloatControl&) = delete;
-  DefaultFloatControl& operator=(const DefaultFloatControl&) = delete;
-
- private:
-  unsigned saved_;
-#endif
-};
 
 inline CudaError note(CudaError code) {
   // "Not ready" is an answer, not an error that is remembered.
@@ -35,11 +18,11 @@ inline CudaError note(CudaError code) {
 
 template <typename Body>
 CudaError guarded(Runtime& runtime, Body&& body) {
-  const DefaultFloatControl float_control;
+  const session::DefaultFloatControl float_control;
   try {
     return body(runtime);
   } catch (const Error& error) {
-    if (error.code() == ExitCode::interrupted) stop_interrupted(runtime, error.diagnostics().front().message);
+    if (error.code() == ExitCode::interrupted) session::stop_interrupted(runtime, error.diagnostics().front().message);
     return runtime.report(error);
   } catch (const std::bad_alloc&) {
     return error_memory_allocation;

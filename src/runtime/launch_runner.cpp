@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/shown.h"
 #include "frontend/launch_values.h"
@@ -22,7 +21,6 @@ using frontend::LaunchSpec;
 using frontend::Number;
 
 constexpr std::size_t shown_differences = 5;
-constexpr std::uint64_t local_alignment = 16;
 
 [[noreturn]] void bad_arguments(const SourcePos& pos, const std::string& message,
                                 const std::string& hint = {}) {
@@ -296,7 +294,7 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
   Buffers buffers(gpu);
   std::vector<std::uint64_t> addresses(spec.args.size());
   std::vector<std::byte> params(f.param_bytes);
-  std::uint64_t shared = spec.shared_bytes;
+  gpu::LocalMemory local(f.shared_bytes, spec.shared_bytes);
   for (std::size_t i = 0; i < spec.args.size(); ++i) {
     const LaunchArg& arg = spec.args[i];
     std::byte* at = params.data() + f.params[i].offset;
@@ -321,19 +319,15 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
         gpu.charge_copy(arg.bytes(), gpu::Gpu::CopyKind::host_to_device, 0, false);
       }
     } else {
-      // Local memory lies behind the static and the dynamic shared memory of the block.
-      const std::uint64_t begin =
-          (f.shared_bytes + shared + local_alignment - 1) / local_alignment * local_alignment;
-      address = begin;
-      shared = begin + arg.local_bytes - f.shared_bytes;
-      if (shared > std::numeric_limits<std::uint32_t>::max())
-        bad_arguments(arg.pos, "more than 4 GiB of local memory");
+      const std::optional<std::uint64_t> place = local.add(arg.local_bytes, f.params[i].pointee_align);
+      if (!place) bad_arguments(arg.pos, "more than 4 GiB of local memory");
+      address = *place;
     }
     std::memcpy(at, &address, f.params[i].bytes);
   }
 
   try {
-    gpu.launch(kernel, grid, block, static_cast<std::uint32_t>(shared), params, 0);
+    gpu.launch(kernel, grid, block, local.dynamic_bytes(), params, 0);
   } catch (const Error& e) {
     if (!e.id().starts_with("launch-")) throw;
     with_place(e, spec);

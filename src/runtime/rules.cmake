@@ -1,6 +1,5 @@
 # The drop-in CUDA runtime: one set of objects, three libraries that differ in SONAME, version node and the one constant
 # that decides structure layouts. bin/ programs find them in lib/ beside it.
-target_compile_definitions(simtlab_runtime PRIVATE SIMTLAB_VERSION="${PROJECT_VERSION}")
 foreach(version 11.0 12 13)
   string(REGEX REPLACE "\\..*" "" CUDART_MAJOR ${version})
   set(CUDART_NODE libcudart.so.${version})

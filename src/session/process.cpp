@@ -1,4 +1,4 @@
-#include "runtime/process.h"
+#include "session/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,10 +15,9 @@
 
 #include "result/json.h"
 #include "result/totals.h"
-#include "runtime/call.h"
-#include "runtime/runtime.h"
+#include "session/session.h"
 
-namespace simtlab::runtime {
+namespace simtlab::session {
 namespace {
 
 constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGALRM};
@@ -58,15 +57,15 @@ void install(int signal_number, void (*handler)(int)) {
 }
 
 // The lock may be held by a thread that crashed, or by a launch that is about to see the flag.
-bool lock_soon(Runtime& runtime, int milliseconds) {
+bool lock_soon(Session& session, int milliseconds) {
   for (int waited = 0; waited < milliseconds; waited += 5) {
-    if (runtime.mutex.try_lock()) return true;
+    if (session.mutex.try_lock()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return false;
 }
 
-void watch(Runtime& runtime, int requests, int answers, double limit_s) {
+void watch(Session& session, int requests, int answers, double limit_s) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     int wait_ms = -1;
@@ -81,28 +80,28 @@ void watch(Runtime& runtime, int requests, int answers, double limit_s) {
     char what = stop;
     if (ready > 0 && read(requests, &what, 1) != 1) return;
     if (what == crash) {
-      const bool locked = lock_soon(runtime, 1000);
-      write_result(runtime);
-      if (locked) runtime.mutex.unlock();
+      const bool locked = lock_soon(session, 1000);
+      write_result(session);
+      if (locked) session.mutex.unlock();
       [[maybe_unused]] const ssize_t n = write(answers, &crash, 1);
       return;
     }
     // A launch in progress sees the flag and ends the process itself; otherwise it is done here.
     interrupted = true;
-    const bool locked = lock_soon(runtime, 20000);
-    runtime.mark_interrupted();
-    write_result(runtime);
-    if (locked) runtime.mutex.unlock();
+    const bool locked = lock_soon(session, 20000);
+    session.mark_interrupted();
+    write_result(session);
+    if (locked) session.mutex.unlock();
     std::fflush(stdout);
     _exit(static_cast<int>(ExitCode::interrupted));
   }
 }
 
-void write_or_throw(Runtime& runtime, const char* path) {
-  std::optional<result::Result> result = runtime.result();
+void write_or_throw(Session& session, const char* path) {
+  std::optional<result::Result> result = session.result();
   if (!result) return;
-  if (const std::string& timeline = runtime.config().timeline; !timeline.empty() && runtime.started())
-    result::write_timeline(timeline, runtime.gpu().timeline());
+  if (const std::string& timeline = session.config().timeline; !timeline.empty() && session.started())
+    result::write_timeline(timeline, session.gpu().timeline());
   if (written_as.empty()) {
     written_as = result::write_result_file(path, *result);
     return;
@@ -127,18 +126,13 @@ void rehearse() {
 }
 
 struct AtEnd {
+  Session& session;
   ~AtEnd() {
     if (getpid() != owner) return;  // a forked child has nothing to say
-    Runtime& runtime = Runtime::get();
-    const bool locked = lock_soon(runtime, 1000);
-    // What was launched and not waited for is simulated to its end.
-    if (locked && runtime.started() && runtime.sticky() == success)
-      guarded(runtime, [](Runtime& r) {
-        r.gpu().synchronize();
-        return success;
-      });
-    write_result(runtime);
-    if (locked) runtime.mutex.unlock();
+    const bool locked = lock_soon(session, 1000);
+    if (locked && session.started()) session.settle();
+    write_result(session);
+    if (locked) session.mutex.unlock();
   }
 };
 
@@ -148,13 +142,13 @@ const volatile bool* interrupt_flag() {
   return &interrupted;
 }
 
-void watch_process(Runtime& runtime) {
+void watch_process(Session& session) {
   if (watching) return;
   watching = true;
   owner = getpid();
   rehearse();
-  static const AtEnd at_end;
-  if (std::getenv("SIMTLAB_RESULT") == nullptr && runtime.config().max_time_s <= 0) return;
+  static const AtEnd at_end{session};
+  if (std::getenv("SIMTLAB_RESULT") == nullptr && session.config().max_time_s <= 0) return;
   int requests[2], answers[2];
   if (pipe2(requests, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) return;
   to_watcher = requests[1];
@@ -163,7 +157,7 @@ void watch_process(Runtime& runtime) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(watch, std::ref(runtime), requests[0], answers[1], runtime.config().max_time_s).detach();
+  std::thread(watch, std::ref(session), requests[0], answers[1], session.config().max_time_s).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   for (const int s : stop_signals) install(s, on_stop);
   for (const int s : crash_signals) install(s, on_crash);
@@ -182,13 +176,13 @@ std::string claim_output(const std::string& file, const std::string& kind) {
   return {};
 }
 
-void write_result(Runtime& runtime) {
+void write_result(Session& session) {
   const char* path = std::getenv("SIMTLAB_RESULT");
   if (path == nullptr || *path == '\0') return;
   try {
-    runtime.finish_recording();
-    runtime.finish_checkpoint();
-    write_or_throw(runtime, path);
+    session.finish_recording();
+    session.finish_checkpoint();
+    write_or_throw(session, path);
   } catch (const Error& error) {
     std::fprintf(stderr, "simtlab: %s", error.format().c_str());
   } catch (const std::exception& error) {
@@ -196,11 +190,11 @@ void write_result(Runtime& runtime) {
   }
 }
 
-void stop_interrupted(Runtime& runtime, const std::string& where) {
-  runtime.mark_interrupted(where);
-  write_result(runtime);
+void stop_interrupted(Session& session, const std::string& where) {
+  session.mark_interrupted(where);
+  write_result(session);
   std::fflush(stdout);
   _exit(static_cast<int>(ExitCode::interrupted));
 }
 
-}  // namespace simtlab::runtime
+}  // namespace simtlab::session

@@ -6,7 +6,7 @@
 #include "gpu/checkpoint.h"
 #include "result/run_config.h"
 
-namespace simtlab::runtime {
+namespace simtlab::session {
 
 // `simtlab run` hands this to the program it starts; a program that is started without it gathers its own.
 result::RunConfig run_config(const device::Configuration& configuration);
@@ -14,4 +14,4 @@ result::RunConfig run_config(const device::Configuration& configuration);
 // The checkpoint options of a run, with what its results depend on.
 gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config, const device::LoadedDevice& device);
 
-}  // namespace simtlab::runtime
+}  // namespace simtlab::session

@@ -1,9 +1,9 @@
-#include "runtime/configuration.h"
+#include "session/configuration.h"
 
 #include <filesystem>
 #include <string>
 
-namespace simtlab::runtime {
+namespace simtlab::session {
 
 result::RunConfig run_config(const device::Configuration& c) {
   result::RunConfig config;
@@ -41,4 +41,4 @@ gpu::CheckpointOptions checkpoint_options(const result::RunConfig& config, const
   return out;
 }
 
-}  // namespace simtlab::runtime
+}  // namespace simtlab::session

@@ -1,0 +1,18 @@
+// Numbers of the device that several functions need.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "device/device.h"
+
+namespace simtlab::opencl {
+
+inline constexpr std::uint32_t base_alignment = 256;   // bytes; of buffers, and what sub-buffers begin at multiples of
+
+// A quarter of the memory, as drivers have it.
+inline std::uint64_t most_buffer_bytes(const device::Device& d) {
+  return std::max<std::uint64_t>(d.dram.bytes / 4, std::min<std::uint64_t>(d.dram.bytes, 128u << 20));
+}
+
+}  // namespace simtlab::opencl

@@ -1,0 +1,73 @@
+// The simulated GPU inside somebody else's process: configuration, failures, and the result that the process leaves.
+//
+// What the drop-in libraries (libcudart, the OpenCL library) share. Such a library is process state by its nature, so each has one
+// session that is never destroyed. Everything below (gpu/, timing/, exec/) keeps no such state. All of it is under one lock, which
+// the libraries take in every call.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "device/catalogue.h"
+#include "gpu/gpu.h"
+#include "result/run_config.h"
+
+namespace simtlab::session {
+
+class Session {
+ public:
+  std::mutex mutex;
+
+  // The GPU, made at the first call that needs it. Throws Error if the configuration is bad; again at each
+  // later call.
+  gpu::Gpu& gpu();
+  bool started() const { return gpu_ != nullptr; }
+  const device::Device& device();
+  // The process ends: what was submitted and not waited for is simulated to its end. Never throws.
+  virtual void settle() = 0;
+
+  // One stderr line, once per text.
+  void warn(const std::string& text);
+  // Tells the user once, and keeps the first failure for the result.
+  void tell_and_keep(const Error& error);
+
+  std::string program() const;  // the executable's name
+  const result::RunConfig& config() const { return config_; }
+  bool interrupted() const { return interrupted_; }
+  // where: in a kernel, in words; empty outside of kernels.
+  void mark_interrupted(const std::string& where = {}) {
+    interrupted_ = true;
+    stopped_at_ = where;
+  }
+  void finish_recording() {
+    if (gpu_) gpu_->finish_recording();
+  }
+  void finish_checkpoint();
+  // Result so far; nullopt if the program made no call that counts.
+  std::optional<result::Result> result();
+
+ protected:
+  Session() = default;
+  virtual ~Session() = default;
+  bool failed_to_start() const { return start_failure_ != nullptr; }
+
+ private:
+  void read_configuration();
+  void keep_failure(const Error& error);
+
+  bool configured_ = false;
+  result::RunConfig config_;
+  std::optional<device::LoadedDevice> loaded_;
+  std::shared_ptr<const Error> start_failure_;
+  std::unique_ptr<gpu::Gpu> gpu_;
+  std::set<std::string> told_;
+  std::string failure_, failure_id_, stopped_at_;
+  int failure_code_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace simtlab::session
