@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/shown.h"
 #include "frontend/build_cache.h"
+#include "frontend/opencl_metadata.h"
 #include "frontend/process.h"
 #include "frontend/ptx_image.h"
 #include "frontend/toolchain.h"
@@ -21,7 +22,7 @@ using Command = std::vector<std::string>;
 
 constexpr std::uint64_t kLargestSource = std::uint64_t{64} << 20, kLargestPtx = std::uint64_t{1} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-opencl-1";
+constexpr const char* kCacheVersion = "simtlab-opencl-2";
 constexpr std::string_view kImages = "the simulated device has no images";   // of the prelude
 
 // Bitcode of the built-in functions for NVIDIA's work-item registers.
@@ -85,9 +86,10 @@ class Compiler {
     rename_printf(text);
     declare_launch_values(text);
     if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
-    write_file_atomically(ptx, text);
     std::vector<fs::path> read;
     for (fs::path& file : read_dependencies(read_file(dependencies, kLargestPtx, "dependency file"))) read.push_back(fs::absolute(file));
+    if (options_.argument_info || requires_sizes(read)) add_facts(text, facts(scratch / "kernel.ll"), options_.argument_info);
+    write_file_atomically(ptx, text);
     cache_.store(key, ptx, read);
     build_.ptx = std::move(text);
     return std::move(build_);
@@ -119,6 +121,7 @@ class Compiler {
                                    fs::absolute(source_).lexically_normal().string(), fs::current_path().string());
     Command words = flags();
     words.push_back(std::to_string(options_.max_registers));
+    words.push_back(options_.argument_info ? "argument info" : "");
     for (const std::string& w : words) text += std::to_string(w.size()) + ":" + w + "\n";
     return hash_bytes(text);
   }
@@ -142,6 +145,22 @@ class Compiler {
       build_.failure = std::make_shared<Error>(ExitCode::bad_input, "compile-failed",
                                                fmt::format("compilation of {} failed: the compiler's messages are above", shown(name)));
     return false;
+  }
+
+  static bool requires_sizes(const std::vector<fs::path>& read) {
+    return std::ranges::any_of(read, [](const fs::path& file) {
+      return read_file(file, kLargestSource, "OpenCL source").find("reqd_work_group_size") != std::string::npos;
+    });
+  }
+
+  // Read from LLVM's text, which costs another, short run: only for programs that need it.
+  std::vector<KernelFacts> facts(const fs::path& ir) const {
+    Command c{tools_.clang};
+    const Command more = flags();
+    c.insert(c.end(), more.begin(), more.end());
+    c.insert(c.end(), {"-cl-kernel-arg-info", "-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-S", source_.string(), "-o", ir.string()});
+    if (run_process(c, Capture::all).status != 0) return {};
+    return kernel_facts(read_file(ir, kLargestPtx, "LLVM assembly"));
   }
 
   const OpenClRequest& request_;

@@ -43,7 +43,8 @@ struct OpenClOptions {
   std::vector<std::string> clang;
   std::vector<std::string> notes;
   std::string optimisation = "-O2";
-  int max_registers = 0;   // -cl-nv-maxrregcount
+  int max_registers = 0;        // -cl-nv-maxrregcount
+  bool argument_info = false;   // -cl-kernel-arg-info
 };
 OpenClOptions parse_opencl_options(const std::vector<std::string>& options);
 // Words of an option text; ' and " keep blanks, \ the next character.

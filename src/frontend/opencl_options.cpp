@@ -30,7 +30,7 @@ constexpr std::string_view passed_on[] = {"-w",
                                           "-cl-finite-math-only",
                                           "-cl-fast-relaxed-math"};
 // What changes nothing here.
-constexpr std::string_view without_effect[] = {"-cl-kernel-arg-info", "-cl-strict-aliasing", "-cl-uniform-work-group-size", "-cl-nv-verbose",
+constexpr std::string_view without_effect[] = {"-cl-strict-aliasing", "-cl-uniform-work-group-size", "-cl-nv-verbose",
                                                "-cl-nv-opt-level", "-cl-nv-arch", "-cl-no-subgroup-ifp", "-g"};
 
 int whole(const std::string& option, std::string_view digits, int most) {
@@ -56,6 +56,8 @@ class Parser {
         unroll(word);
       } else if (const auto count = value_of(word, "-cl-nv-maxrregcount")) {
         out_.max_registers = whole(word, *count, 65535);
+      } else if (word == "-cl-kernel-arg-info") {
+        out_.argument_info = true;
       } else if (word == "-cl-opt-disable") {
         out_.optimisation = "-O0";
       } else if (word == "-O0" || word == "-O1" || word == "-O2" || word == "-O3") {

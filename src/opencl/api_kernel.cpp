@@ -1,7 +1,7 @@
 // Kernels and their arguments.
 #include <fmt/format.h>
 
-#include "device/occupancy.h"
+#include "frontend/opencl_metadata.h"
 #include "opencl/api.h"
 #include "opencl/info.h"
 #include "opencl/launch.h"
@@ -119,7 +119,7 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel handle, cl_kernel_info what, size_t
   });
 }
 
-// PTX keeps the address space of an argument, but neither its type's name nor its own.
+// PTX keeps the address space of an argument; names are there if the program was built with -cl-kernel-arg-info.
 cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel_arg_info what, size_t size, void* value, size_t* size_out) {
   return call([&](State&) -> cl_int {
     const auto kernel = need<Kernel>(handle, CL_INVALID_KERNEL);
@@ -137,10 +137,17 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel
       case CL_KERNEL_ARG_TYPE_NAME:
       case CL_KERNEL_ARG_TYPE_QUALIFIER:
       case CL_KERNEL_ARG_NAME:
-        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+        break;
       default:
         return CL_INVALID_VALUE;
     }
+    const auto facts = frontend::argument_facts(kernel->program->ptx, kernel->name);
+    require(index < facts.size(), CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+    if (what == CL_KERNEL_ARG_TYPE_NAME) return answer.text(facts[index].type);
+    if (what == CL_KERNEL_ARG_NAME) return answer.text(facts[index].name);
+    const auto has = [&](const char* word) { return facts[index].qualifiers.find(word) != std::string::npos; };
+    return answer.one<cl_kernel_arg_type_qualifier>((has("const") ? CL_KERNEL_ARG_TYPE_CONST : 0) | (has("restrict") ? CL_KERNEL_ARG_TYPE_RESTRICT : 0) |
+                                                    (has("volatile") ? CL_KERNEL_ARG_TYPE_VOLATILE : 0));
   });
 }
 
