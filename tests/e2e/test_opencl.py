@@ -1,5 +1,8 @@
-"""run kernel.cl: OpenCL C without a host program."""
+"""OpenCL: kernels without a host program, and programs through the standard loader."""
+import json
 import os
+import shutil
+import subprocess
 import unittest
 
 from harness import HAS_CLANG, SOURCE, Case, main
@@ -109,6 +112,93 @@ class Kernels(Case):
         r = self.run_json(str(EXAMPLES / "transpose.cl"), "--kernel", "mt", "--global", "64x64", "--local", "16x16", "--arg", "buffer:64x64:f32",
                           "--arg", "buffer:64x64:f32", "--arg", "s32:64", "--arg", "s32:64", "--lines")
         self.assertIn("transpose.cl", str(r))
+
+
+LOADER = any(os.path.exists(f"/usr/lib/{d}/libOpenCL.so") for d in ("x86_64-linux-gnu", "aarch64-linux-gnu", ""))
+REFERENCE = os.path.isdir("/etc/OpenCL/vendors") and any(name.startswith("pocl") for name in os.listdir("/etc/OpenCL/vendors"))
+
+
+@needs_opencl
+@unittest.skipUnless(LOADER and os.path.exists("/usr/include/CL/cl.h"), "OpenCL's loader or its headers are not installed")
+class Programs(Case):
+    def build(self, name):
+        program = self.folder / name
+        compiler = shutil.which("gcc") or shutil.which("clang-19")
+        subprocess.run([compiler, "-O1", "-w", str(SOURCE / f"tests/opencl/{name}.c"), "-o", str(program), "-lOpenCL"], check=True)
+        return program
+
+    def test_features_have_the_results_of_the_reference(self):
+        program = self.build("features")
+        for mode in ("timing", "functional"):
+            r = self.ok("run", "--mode", mode, "-q", "--", program, env={"EXPECT_TIMES": "1"} if mode == "timing" else None)
+            self.assertNotIn("FAILED", r.stdout)
+            self.assertEqual(r.stdout.count("ok "), 7)
+            self.assertIn("printed 42", r.stdout)
+        if REFERENCE:
+            out = subprocess.run([program], env=self.environment({"OCL_ICD_VENDORS": "/etc/OpenCL/vendors"}), stdout=subprocess.PIPE, text=True, timeout=300)
+            self.assertEqual((out.returncode, out.stdout), (0, r.stdout))
+
+    def test_the_report_names_kernels_and_copies(self):
+        program = self.build("features")
+        r = self.json_of("run", "--gpu", "v100", "--json=r.json", "-q", "--", program)
+        names = {k["name"] for k in r["kernels"]}
+        self.assertTrue({"k", "add", "one"} <= names, names)
+        self.assertGreater(r["total"]["copy.h2d.bytes"]["value"], 4096)
+        self.assertEqual(r["manifest"]["device"], "v100")
+
+    def json_of(self, *args):
+        self.ok(*args)
+        return json.loads((self.folder / "r.json").read_text())
+
+    def test_misuse_has_the_codes_of_opencl(self):
+        r = self.ok("run", "--mode", "functional", "-q", "--", self.build("misuse"))
+        self.assertIn("ok misuse", r.stdout)
+
+    def test_random_calls_never_crash(self):
+        program = self.build("fuzz")
+        for seed in range(1, 9):
+            r = self.ok("run", "--mode", "functional", "-q", "--", program, seed, 4000)
+            self.assertIn("ok fuzz", r.stdout)
+        self.ok("run", "-q", "--gpu", "gtx480", "--", program, 21, 1500)
+
+    def test_a_kernel_out_of_bounds_fails_the_run(self):
+        self.file("oob.c", """
+            #define CL_TARGET_OPENCL_VERSION 120
+            #include <CL/cl.h>
+            #include <stdio.h>
+            int main(void) {
+              cl_platform_id p; cl_device_id d; clGetPlatformIDs(1, &p, 0); clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, 0);
+              cl_context c = clCreateContext(0, 1, &d, 0, 0, 0);
+              cl_command_queue q = clCreateCommandQueue(c, d, 0, 0);
+              const char *s = "__kernel void far(__global int *a) {\\n  a[get_global_id(0) + 100000] = 1;\\n}";
+              cl_program g = clCreateProgramWithSource(c, 1, &s, 0, 0); clBuildProgram(g, 0, 0, 0, 0, 0);
+              cl_kernel k = clCreateKernel(g, "far", 0);
+              cl_mem m = clCreateBuffer(c, 0, 64, 0, 0); clSetKernelArg(k, 0, sizeof m, &m);
+              size_t n = 16; clEnqueueNDRangeKernel(q, k, 1, 0, &n, 0, 0, 0, 0);
+              printf("%d %d\\n", clFinish(q), clFinish(q));
+              return 0;
+            }""".replace("\\\\", "\\"))
+        subprocess.run(["gcc", "-w", str(self.folder / "oob.c"), "-o", str(self.folder / "oob"), "-lOpenCL"], check=True)
+        r = self.simtlab("run", "--mode", "functional", "-q", "--", "./oob")
+        self.assertEqual(r.returncode, 5, r.stderr)
+        self.assertIn("-5 -5", r.stdout)
+        self.assertIn("illegal-address", r.stderr)
+        self.assertIn("far", r.stderr)
+
+    @unittest.skipUnless(shutil.which("clinfo"), "clinfo is not installed")
+    def test_clinfo_lists_the_device(self):
+        for gpu, name, units in (("h100", "H100", 132), ("gtx480", "GTX 480", 15)):
+            out = self.ok("run", "--gpu", gpu, "-q", "--", shutil.which("clinfo")).stdout
+            self.assertRegex(out, r"Number of platforms +1\n")
+            self.assertRegex(out, rf"Device Name +.*{name}")
+            self.assertRegex(out, rf"Max compute units +{units}\n")
+            self.assertRegex(out, r"Device Type +GPU")
+            self.assertRegex(out, r"Image support +No")
+            self.assertRegex(out, r"Device Version +OpenCL 1\.2 ")
+            self.assertNotIn("error", out)
+
+    def test_a_program_that_does_nothing_with_opencl_is_said_so(self):
+        self.fails(3, "run", "--", "/bin/true", says=("OpenCL", "[program-no-cuda]"))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "frontend/opencl_metadata.h"
 #include "frontend/process.h"
 #include "ptx/module.h"
 
@@ -49,6 +50,23 @@ TEST(OpenClOptions, SplitAsAShellWould) {
   EXPECT_THAT(split_opencl_options("  -D A=1\t-DB='x y' -DC=\\\"q\\\" \"\" "), ElementsAre("-D", "A=1", "-DB=x y", "-DC=\"q\"", ""));
   EXPECT_THAT(split_opencl_options(" "), IsEmpty());
   EXPECT_THROW(split_opencl_options("-D 'A"), Error);
+}
+
+TEST(OpenClFacts, ComeFromTheMetadataOfKernels) {
+  const auto facts = kernel_facts(
+      "define dso_local spir_kernel void @k(ptr addrspace(1) %0) #0 !kernel_arg_access_qual !1 !kernel_arg_type !2 !kernel_arg_type_qual !3 !kernel_arg_name !4 "
+      "!reqd_work_group_size !5 {\ndefine void @helper() {\n!1 = !{!\"none\"}\n!2 = !{!\"float4*\"}\n!3 = !{!\"const restrict\"}\n!4 = !{!\"a\"}\n!5 = !{i32 8, i32 4, i32 1}\n");
+  ASSERT_EQ(facts.size(), 1u);
+  std::string ptx = ".entry k(\n\t.param .u64 k_param_0\n)\n{\n\tret;\n}\n";
+  add_facts(ptx, facts, true);
+  EXPECT_THAT(ptx, HasSubstr("\n.reqntid 8, 4, 1\n{"));
+  const auto arguments = argument_facts(ptx, "k");
+  ASSERT_EQ(arguments.size(), 1u);
+  EXPECT_EQ(arguments[0].type, "float4*");
+  EXPECT_EQ(arguments[0].name, "a");
+  EXPECT_EQ(arguments[0].qualifiers, "const restrict");
+  EXPECT_THAT(argument_facts(ptx, "other"), IsEmpty());
+  EXPECT_THAT(kernel_facts("define spir_kernel void @broken !kernel_arg_type !99"), testing::SizeIs(1));
 }
 
 class OpenClTest : public testing::Test {
@@ -116,6 +134,15 @@ TEST_F(OpenClTest, ImagesAreRefusedByName) {
   EXPECT_EQ(b.failure->code(), ExitCode::unsupported);
   EXPECT_EQ(b.failure->id(), "opencl-image");
   EXPECT_THAT(b.log, HasSubstr("program.cl:2:"));
+}
+
+TEST_F(OpenClTest, RequiredSizesAndArgumentNamesReachThePtx) {
+  const OpenClBuild b = build("__kernel __attribute__((reqd_work_group_size(8, 4, 2))) void k(__global float4 *restrict a) {}", {"-cl-kernel-arg-info"});
+  ASSERT_EQ(b.failure, nullptr) << b.log;
+  const auto module = ptx::load_module("k", b.ptx);
+  EXPECT_EQ(module->find_function("k")->req_ntid[1], 4u);
+  ASSERT_EQ(argument_facts(b.ptx, "k").size(), 1u);
+  EXPECT_EQ(argument_facts(b.ptx, "k")[0].type, "float4*");
 }
 
 TEST_F(OpenClTest, PrintfAndLaunchValuesLoad) {
