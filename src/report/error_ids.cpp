@@ -214,7 +214,7 @@ const std::vector<Term>& error_ids() {
       {"program-start", "A process could not be started.", "See the system's reason in the message."},
       {"program-exit", "The simulated program ended with a status other than 0 or by a signal.",
        "Its own messages stand above; its status is manifest.program.exit_status of the JSON."},
-      {"program-no-cuda", "The program ran but did not use the CUDA runtime library of simtlab.",
+      {"program-no-cuda", "The program ran but did not use the CUDA runtime or OpenCL library of simtlab.",
        "Link it with libcudart.so: nvcc -cudart shared, or simtlab build."},
       {"program-static-cudart",
        "The program has NVIDIA's runtime library linked in statically, so simtlab cannot take its place.",

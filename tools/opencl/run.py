@@ -27,7 +27,7 @@ import inputs  # noqa: E402
 SIMTLAB = HERE.parents[1] / "build/release/bin/simtlab"
 DATA = {"bfs": inputs.bfs, "b+tree": inputs.btree, "cfd": inputs.cfd, "dwt2d": inputs.dwt2d, "heartwall": inputs.heartwall,
         "hotspot": inputs.hotspot, "hotspot3D": inputs.hotspot3d, "hybridsort": inputs.hybridsort, "kmeans": inputs.kmeans,
-        "leukocyte": inputs.leukocyte, "myocyte": inputs.myocyte, "nn": inputs.nn, "srad": inputs.srad}
+        "leukocyte": inputs.leukocyte, "myocyte": inputs.myocyte, "nn": inputs.nn, "srad": lambda data: inputs.srad(data, 502, 458)}
 OLD = 'g++ -std=gnu++98 -w'
 # name: (program, arguments, compiler of the Makefile if it needs an older language, element type of the comparison, tolerance)
 RODINIA = {
@@ -50,7 +50,7 @@ RODINIA = {
     "nw": ("nw.out", "256 10 ./nw.cl", None, "i", 0),
     "particlefilter": ("OCL_particlefilter_double.out", "-x 64 -y 64 -z 5 -np 512", None, "d", 1e-6),
     "pathfinder": ("pathfinder.out", "-c 4096 -r 20 -h 4", OLD, "i", 0),
-    "srad": ("srad.out", "-n 5 -l 0.5 -s 128 128", None, "f", 1e-4),
+    "srad": ("srad.out", "-n 2 -l 0.5 -s 502 458", None, "f", 1e-4),
     "streamcluster": ("streamcluster.out", "3 10 16 512 512 100 none output.txt 1 -p 0 -d 0", OLD, "f", 1e-4),
 }
 # name: sizes of the problem (all dimensions), steps
