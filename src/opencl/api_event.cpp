@@ -83,6 +83,7 @@ cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int status, Event::Fun
     require(function != nullptr, CL_INVALID_VALUE);
     require(status == CL_SUBMITTED || status == CL_RUNNING || status == CL_COMPLETE, CL_INVALID_VALUE);
     event->callbacks.push_back({function, status, data});
+    state.owed.insert(event);
     if (event->status <= CL_COMPLETE)
       notify(state, event);
     else if (event->queue != nullptr && event->status == CL_SUBMITTED)

@@ -30,10 +30,11 @@ void Callbacks::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     posted_.wait(lock, [&] { return !functions_.empty(); });
-    const std::function<void()> next = std::move(functions_.front());
+    std::function<void()> next = std::move(functions_.front());
     functions_.pop_front();
     lock.unlock();
     next();
+    next = nullptr;
     lock.lock();
   }
 }

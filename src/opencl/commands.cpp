@@ -173,15 +173,20 @@ void notify(State& state, const std::shared_ptr<Event>& event) {
   const auto reached = [&](const Event::Callback& c) { return event->status <= c.status; };
   for (const Event::Callback& c : event->callbacks)
     if (reached(c))
-      Callbacks::get().post([c, handle = reinterpret_cast<cl_event>(event->handle()), status = event->status < 0 ? event->status : c.status] {
-        c.function(handle, status, c.data);
+      Callbacks::get().post([c, held = std::shared_ptr<Event>(event), status = event->status < 0 ? event->status : c.status]() mutable {
+        c.function(reinterpret_cast<cl_event>(held->handle()), status, c.data);
+        // The last owner of an event must have the lock when it goes.
+        static_cast<void>(call([&](State&) -> cl_int {
+          held.reset();
+          return CL_SUCCESS;
+        }));
       });
   std::erase_if(event->callbacks, reached);
+  if (event->callbacks.empty()) state.owed.erase(event);
   state.changed();
 }
 
 void complete_in_background(const std::shared_ptr<Event>& event) {
-  // The last owner of an event must have the lock when it goes.
   Callbacks::get().post([handle = event->handle()] {
     static_cast<void>(call([&](State& state) -> cl_int {
       if (const auto found = find<Event>(handle)) complete(state, found);

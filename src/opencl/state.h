@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <vector>
 
 #include "opencl/objects.h"
@@ -49,6 +50,8 @@ class State : public session::Session {
 
   // Queues with commands that have to wait for an event of the program.
   std::vector<std::shared_ptr<Queue>> waiting;
+  // Events that functions of the program wait for: they live until those were called, whatever the program released.
+  std::set<std::shared_ptr<Event>> owed;
 
  private:
   State();

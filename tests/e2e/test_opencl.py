@@ -124,7 +124,7 @@ class Programs(Case):
     def build(self, name):
         program = self.folder / name
         compiler = shutil.which("gcc") or shutil.which("clang-19")
-        subprocess.run([compiler, "-O1", "-w", str(SOURCE / f"tests/opencl/{name}.c"), "-o", str(program), "-lOpenCL"], check=True)
+        subprocess.run([compiler, "-O1", "-w", str(SOURCE / f"tests/opencl/{name}.c"), "-o", str(program), "-lOpenCL", "-lpthread"], check=True)
         return program
 
     def test_features_have_the_results_of_the_reference(self):
@@ -160,6 +160,29 @@ class Programs(Case):
             r = self.ok("run", "--mode", "functional", "-q", "--", program, seed, 4000)
             self.assertIn("ok fuzz", r.stdout)
         self.ok("run", "-q", "--gpu", "gtx480", "--", program, 21, 1500)
+
+    @unittest.skipUnless(REFERENCE, "pocl is not installed")
+    def test_built_in_functions_agree_with_the_reference(self):
+        n, expressions = 128, (SOURCE / "tests/opencl/builtins.txt").read_text().split("\n")[:-1]
+        lines = "\n".join(f"  out[{j} * n + i] = {e};" for j, e in enumerate(expressions))
+        self.file("builtins.cl", "__kernel void f(__global const float *in, __global float *out) {\n"
+                  "  const int i = get_global_id(0), n = get_global_size(0);\n"
+                  "  const float x = in[i], y = in[i + 1] + 0.3f, u = (float)i / n, v = 0.01f + (float)i * 0.21f;\n"
+                  f"  float t; int k;\n{lines}\n}}\n")
+        arguments = [self.build("evaluate"), "builtins.cl", str(n), str(len(expressions))]
+        ours = [float(v) for v in self.ok("run", "-q", "--mode", "functional", "--", *arguments).stdout.split()]
+        out = subprocess.run(arguments, env=self.environment({"OCL_ICD_VENDORS": "/etc/OpenCL/vendors"}), cwd=self.folder, stdout=subprocess.PIPE, text=True, timeout=300)
+        reference = [float(v) for v in out.stdout.split()]
+        self.assertEqual(len(ours), len(reference))
+        for j, e in enumerate(expressions):
+            for i in range(n):
+                a, b = ours[j * n + i], reference[j * n + i]
+                same = a == b or (a != a and b != b) or abs(a - b) <= 1e-5 * max(1e-3, abs(b))
+                self.assertTrue(same, f"{e} at {i}: {a}, reference {b}")
+
+    def test_threads_share_the_library(self):
+        r = self.ok("run", "-q", "--mode", "functional", "--", self.build("threads"))
+        self.assertIn("ok threads", r.stdout)
 
     def test_a_kernel_out_of_bounds_fails_the_run(self):
         self.file("oob.c", """

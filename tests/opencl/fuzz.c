@@ -44,6 +44,11 @@ static size_t host_size(void) {
   const size_t n = a_size();
   return n > BYTES ? 64 : n;
 }
+static void CL_CALLBACK on_event(cl_event event, cl_int status, void *data) {
+  (void)data;
+  (void)status;
+  clReleaseEvent(event);   /* perhaps one time too many */
+}
 static void open_gates(void) {
   while (gate_count > 0) clSetUserEventStatus(gates[--gate_count], CL_COMPLETE);
 }
@@ -155,6 +160,7 @@ static void other_call(unsigned which) {
     case 16: code = clGetKernelArgInfo(h, below(4), what, host_size(), host, &size); break;
     case 17: code = clRetainKernel(h); break;
     case 18: code = clGetContextInfo(often() ? context : h, what, host_size(), host, &size); break;
+    case 19: code = clSetEventCallback(h, (int)below(4), below(8) ? on_event : NULL, NULL); break;
     default: code = clGetProgramBuildInfo(below(2) ? program : h, device, what, host_size(), host, &size);
   }
   note(code);
@@ -180,7 +186,7 @@ int main(int argc, char **argv) {
     else if (kind < 6)
       kernel_call(below(40) == 0 ? 4 + below(2) : below(4));
     else
-      other_call(below(20));
+      other_call(below(21));
   }
   open_gates();
   if (clFinish(queue) != CL_SUCCESS) return 1;
