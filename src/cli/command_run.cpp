@@ -194,7 +194,7 @@ void add_kernel_options(CLI::App& command, KernelRun& run) {
 }
 
 // `run TRACE` and `run --trace TRACE`.
-int trace(const Run& options, const std::vector<std::string>& rest, bool more) {
+int run_trace(const Run& options, const std::vector<std::string>& rest, bool more) {
   const std::string file = options.trace.empty() ? rest.front() : options.trace;
   if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
       has_launch_options(options.kernel.launch))
@@ -248,7 +248,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   }
   for (const std::string& a : rest)
     if (a.starts_with("-")) unexpected_argument(app, a);
-  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))) return trace(options, rest, after_dashes.has_value());
+  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))) return run_trace(options, rest, after_dashes.has_value());
   const bool launch_described =
       !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {

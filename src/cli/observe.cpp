@@ -15,7 +15,7 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr std::uint64_t max_source_bytes = 16u << 20;
+constexpr std::uint64_t max_shown_bytes = 16u << 20;
 constexpr std::size_t longest_line = 300;
 
 [[noreturn]] void refuse(const char* option, const std::string& value, const char* expected) {
@@ -34,7 +34,7 @@ std::vector<std::string> lines_of(const std::string& file) {
   if (!std::filesystem::is_regular_file(file, ignored)) return lines;
   std::string text;
   try {
-    text = read_file(file, max_source_bytes, "source");
+    text = read_file(file, max_shown_bytes, "source");
   } catch (const Error&) {
     return lines;   // the report goes without
   }

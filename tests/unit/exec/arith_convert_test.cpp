@@ -13,17 +13,6 @@ const Type integers[] = {Type::u8,  Type::s8,  Type::u16, Type::s16,
                          Type::u32, Type::s32, Type::u64, Type::s64};
 const Type floats[] = {Type::f16, Type::bf16, Type::f32, Type::f64};
 
-class HostRounding {
- public:
-  explicit HostRounding(Rounding mode) {
-    std::fesetround(mode == Rounding::rz   ? FE_TOWARDZERO
-                    : mode == Rounding::rm ? FE_DOWNWARD
-                    : mode == Rounding::rp ? FE_UPWARD
-                                           : FE_TONEAREST);
-  }
-  ~HostRounding() { std::fesetround(FE_TONEAREST); }
-};
-
 u64 to_float(Type type, long double v, Rounding mode) {
   if (is_half(type)) return to_small(type, v, mode, false);
   const HostRounding scope(mode);

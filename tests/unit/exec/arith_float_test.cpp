@@ -10,17 +10,6 @@ namespace {
 
 using ptx::Rounding;
 
-class HostRounding {
- public:
-  explicit HostRounding(Rounding mode) {
-    std::fesetround(mode == Rounding::rz   ? FE_TOWARDZERO
-                    : mode == Rounding::rm ? FE_DOWNWARD
-                    : mode == Rounding::rp ? FE_UPWARD
-                                           : FE_TONEAREST);
-  }
-  ~HostRounding() { std::fesetround(FE_TONEAREST); }
-};
-
 template <class T>
 T from_bits(u64 v) {
   if constexpr (sizeof(T) == 4)

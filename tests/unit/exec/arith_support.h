@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cfenv>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -124,5 +125,17 @@ Outcome execute(const InstructionSet& isa, const Form& form, const Warp& warp, u
 // Runs a form on samples with full and partial masks, with and without aliased rows, on every instruction
 // set.
 void check(const Form& form, const Reference& reference, unsigned rounds = 40);
+
+// The host rounds so while it lives.
+class HostRounding {
+ public:
+  explicit HostRounding(ptx::Rounding mode) {
+    std::fesetround(mode == ptx::Rounding::rz   ? FE_TOWARDZERO
+                    : mode == ptx::Rounding::rm ? FE_DOWNWARD
+                    : mode == ptx::Rounding::rp ? FE_UPWARD
+                                                : FE_TONEAREST);
+  }
+  ~HostRounding() { std::fesetround(FE_TONEAREST); }
+};
 
 }  // namespace arith

@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 
 // add(x, n): x[i] += n; what one launch leaves in L2 the next one finds there.
-constexpr const char* ptx = R"(.version 7.0
+constexpr const char* adder = R"(.version 7.0
 .target sm_70
 .address_size 64
 .visible .entry add(.param .u64 x, .param .u32 n)
@@ -68,7 +68,7 @@ class CheckpointTest : public testing::TestWithParam<Mode> {
     options.mode = GetParam();
     options.checkpoint = checkpoint;
     Gpu gpu(device_, options);
-    const ModuleId module = gpu.load_module("test.ptx", ptx);
+    const ModuleId module = gpu.load_module("test.ptx", adder);
     const std::uint64_t x = gpu.allocate(words * 4, "x").value();
     std::vector<std::uint32_t> data(words, 7);
     data[0] = first;

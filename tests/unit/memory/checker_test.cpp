@@ -68,8 +68,8 @@ struct Case {
   std::function<Cycle(const Timing&)> earliest;
 };
 
-constexpr Cycle later = 20000;  // long after all that was
-constexpr Cycle more = 3000;    // longer than any other rule asks for
+constexpr Cycle long_after = 20000;   // all that was
+constexpr Cycle more = 3000;          // longer than any other rule asks for
 using enum Command;
 
 std::vector<Step> opened(const Timing&) {
@@ -78,7 +78,7 @@ std::vector<Step> opened(const Timing&) {
 std::function<std::vector<Step>(const Timing&)> opened_then(Command command) {
   return [command](const Timing& t) {
     std::vector<Step> steps = opened(t);
-    steps.push_back({later, command});
+    steps.push_back({long_after, command});
     return steps;
   };
 }
@@ -100,16 +100,16 @@ const std::vector<Case>& cases() {
     return [member](const Timing& t) { return Cycle{t.*member}; };
   };
   const auto after = [](std::uint32_t Timing::*member) {
-    return [member](const Timing& t) { return later + t.*member; };
+    return [member](const Timing& t) { return long_after + t.*member; };
   };
   const auto write_end = [](const Timing& t) { return Cycle{t.cwl} + t.burst; };
   const auto written = [=](std::uint32_t Timing::*member) {
-    return [=](const Timing& t) { return later + write_end(t) + t.*member; };
+    return [=](const Timing& t) { return long_after + write_end(t) + t.*member; };
   };
-  const auto precharged = only({{0, act}, {later, pre}});
-  const auto all_precharged = only({{0, act}, {later, prea}});
-  const auto refreshed = only({{later, ref}});
-  const auto refreshed_bank = only({{later, refpb}});
+  const auto precharged = only({{0, act}, {long_after, pre}});
+  const auto all_precharged = only({{0, act}, {long_after, prea}});
+  const auto refreshed = only({{long_after, ref}});
+  const auto refreshed_bank = only({{long_after, refpb}});
   static const std::vector<Case> all = {
       {"read", "tRCD_R", trcd_r, only({{0, act}}), {0, rd}, after_act(&Timing::trcd_read)},
       {"read_and_precharge", "tRCD_R", trcd_r, only({{0, act}}), {0, rda}, after_act(&Timing::trcd_read)},
@@ -142,13 +142,13 @@ const std::vector<Case>& cases() {
        trp,
        opened_then(rda),
        {0, act},
-       [](const Timing& t) { return later + t.trtp + t.trp; }},
+       [](const Timing& t) { return long_after + t.trtp + t.trp; }},
       {"read_with_precharge_to_refresh",
        "tRP",
        trp,
-       only({{0, act}, {later, rda}}),
+       only({{0, act}, {long_after, rda}}),
        {0, ref},
-       [](const Timing& t) { return later + t.trtp + t.trp; }},
+       [](const Timing& t) { return long_after + t.trtp + t.trp; }},
       {"early_read_with_precharge_waits_for_tRAS",
        "tRP",
        [](Timing& t) {
@@ -165,7 +165,7 @@ const std::vector<Case>& cases() {
        trp,
        opened_then(wra),
        {0, act},
-       [=](const Timing& t) { return later + write_end(t) + t.twr + t.trp; }},
+       [=](const Timing& t) { return long_after + write_end(t) + t.twr + t.trp; }},
       {"refresh_to_activation", "tRFC", trfc, refreshed, {0, act, 0, 1}, after(&Timing::trfc)},
       {"refresh_to_refresh", "tRFC", trfc, refreshed, {0, ref}, after(&Timing::trfc)},
       {"refresh_to_bank_refresh", "tRFC", trfc, refreshed, {0, refpb}, after(&Timing::trfc)},
@@ -233,7 +233,7 @@ const std::vector<Case>& cases() {
        trtrs,
        opened_then(rd),
        {0, wr, 0, 1},
-       [](const Timing& t) { return later + t.cl + t.burst + t.trtrs - t.cwl; }},
+       [](const Timing& t) { return long_after + t.cl + t.burst + t.trtrs - t.cwl; }},
       {"activations_of_a_group",
        "tRRD_L",
        [](Timing& t) { t.trrd_l += more; },
@@ -249,7 +249,7 @@ const std::vector<Case>& cases() {
       {"five_activations",
        "tFAW",
        [](Timing& t) { t.tfaw = 50 * more; },
-       only({{0, act}, {1000, act, 0, 0, 1}, {2000, act, 0, 1, 0}, {3000, act, 0, 1, 1}, {later, pre}}),
+       only({{0, act}, {1000, act, 0, 0, 1}, {2000, act, 0, 1, 0}, {3000, act, 0, 1, 1}, {long_after, pre}}),
        {0, act},
        after_act(&Timing::tfaw)},
       {"rank_switch_of_reads",
@@ -257,59 +257,59 @@ const std::vector<Case>& cases() {
        trtrs,
        opened_then(rd),
        {0, rd, 1},
-       [](const Timing& t) { return later + t.burst + t.trtrs; }},
+       [](const Timing& t) { return long_after + t.burst + t.trtrs; }},
       {"rank_switch_read_to_write",
        "tRTRS",
        trtrs,
        opened_then(rd),
        {0, wr, 1},
-       [](const Timing& t) { return later + t.cl + t.burst + t.trtrs - t.cwl; }},
+       [](const Timing& t) { return long_after + t.cl + t.burst + t.trtrs - t.cwl; }},
       {"rank_switch_write_to_read",
        "tRTRS",
        trtrs,
        opened_then(wr),
        {0, rd, 1},
-       [=](const Timing& t) { return later + write_end(t) + t.trtrs - t.cl; }},
+       [=](const Timing& t) { return long_after + write_end(t) + t.trtrs - t.cl; }},
       {"shortest_power_down",
        "tCKE",
        [](Timing& t) { t.tcke += more; },
-       only({{later, pde}}),
+       only({{long_after, pde}}),
        {0, pdx},
        after(&Timing::tcke)},
       {"shortest_self_refresh",
        "tCKE",
        [](Timing& t) { t.tcke += more; },
-       only({{later, sre}}),
+       only({{long_after, sre}}),
        {0, srx},
        after(&Timing::tcke)},
       {"power_down_to_activation",
        "tXP",
        [](Timing& t) { t.txp += more; },
-       only({{100, pde}, {later, pdx}}),
+       only({{100, pde}, {long_after, pdx}}),
        {0, act},
        after(&Timing::txp)},
       {"power_down_to_read",
        "tXP",
        [](Timing& t) { t.txp += more; },
-       only({{0, act}, {1000, pde}, {later, pdx}}),
+       only({{0, act}, {1000, pde}, {long_after, pdx}}),
        {0, rd},
        after(&Timing::txp)},
       {"power_down_to_refresh",
        "tXP",
        [](Timing& t) { t.txp += more; },
-       only({{100, pde}, {later, pdx}}),
+       only({{100, pde}, {long_after, pdx}}),
        {0, ref},
        after(&Timing::txp)},
       {"self_refresh_to_activation",
        "tXS",
        [](Timing& t) { t.txs += more; },
-       only({{100, sre}, {later, srx}}),
+       only({{100, sre}, {long_after, srx}}),
        {0, act},
        after(&Timing::txs)},
       {"self_refresh_to_power_down",
        "tXS",
        [](Timing& t) { t.txs += more; },
-       only({{100, sre}, {later, srx}}),
+       only({{100, sre}, {long_after, srx}}),
        {0, pde},
        after(&Timing::txs)},
       {"read_to_power_down",
@@ -317,7 +317,7 @@ const std::vector<Case>& cases() {
        [](Timing& t) { t.cl += more; },
        opened_then(rd),
        {0, pde},
-       [](const Timing& t) { return later + t.cl + t.burst; }},
+       [](const Timing& t) { return long_after + t.cl + t.burst; }},
       {"write_to_power_down", "tWRPDEN", twr, opened_then(wra), {0, pde}, written(&Timing::twr)},
       {"transfers",
        "data bus",

@@ -16,7 +16,7 @@ using device::SchedulerKind;
 using device::Technology;
 using testing::ElementsAre;
 
-struct Commands final : CommandSink {
+struct Issued final : CommandSink {
   std::vector<CommandRecord> all;
   void command(const CommandRecord& record) override { all.push_back(record); }
   std::size_t count(Command c) const {
@@ -105,7 +105,7 @@ TEST_F(DramPolicies, BatchesProtectTheModestSource) {
 TEST_F(DramPolicies, ClosedPagesAreClosedByTheirLastAccess) {
   controller.page.policy = PagePolicyKind::closed;
   DramSystem memory = make();
-  Commands commands;
+  Issued commands;
   memory.record(&commands);
   order(memory, {at(memory, 0, 1, 0, 0), at(memory, 0, 1, 1, 1), at(memory, 0, 2, 0, 2)});
   EXPECT_EQ(commands.count(Command::rd), 1u);
@@ -118,7 +118,7 @@ TEST_F(DramPolicies, ATimeoutClosesAnIdleRow) {
   controller.page.policy = PagePolicyKind::timeout;
   controller.page.timeout = 300;
   DramSystem memory = make();
-  Commands commands;
+  Issued commands;
   memory.record(&commands);
   std::vector<Completion> done;
   memory.add(0, at(memory, 0, 1, 0, 0), 0);
@@ -151,7 +151,7 @@ TEST_F(DramPolicies, NoWritePassesAnOlderReadOfItsAddress) {
       controller.queues.high = 0.1;   // writes are drained early
       controller.queues.low = 0.05;
       DramSystem memory = make();
-      Commands commands;
+      Issued commands;
       memory.record(&commands);
       std::mt19937 random(++seed);
       std::vector<Completion> done;

@@ -16,7 +16,7 @@ namespace {
 
 using device::SliceHash;
 
-DramSimpleConfig config() { return {.partitions = 2, .latency = 100, .bytes_per_cycle = 16, .row_miss_penalty = 0.5}; }
+DramSimpleConfig simple_config() { return {.partitions = 2, .latency = 100, .bytes_per_cycle = 16, .row_miss_penalty = 0.5}; }
 
 std::vector<DramDone> at(Dram& dram, Cycle now) {
   std::vector<DramDone> done;
@@ -25,7 +25,7 @@ std::vector<DramDone> at(Dram& dram, Cycle now) {
 }
 
 TEST(DramSimple, IdleReadIsDoneAfterExactlyTheLatency) {
-  DramSimple dram(config());
+  DramSimple dram(simple_config());
   dram.push({.partition = 0, .line = 5, .sectors = 1, .tag = 9}, 1000);
   EXPECT_EQ(dram.next_event(), 1100u);
   EXPECT_TRUE(at(dram, 1099).empty());
@@ -35,7 +35,7 @@ TEST(DramSimple, IdleReadIsDoneAfterExactlyTheLatency) {
 }
 
 TEST(DramSimple, SecondReadOfAPartitionWaitsForTheFirstOnesTransfer) {
-  DramSimpleConfig c = config();
+  DramSimpleConfig c = simple_config();
   c.row_miss_penalty = 0;
   DramSimple dram(c);
   dram.push({.partition = 0, .line = 0, .sectors = 0xf, .tag = 1}, 0);   // 128 bytes: 8 cycles
@@ -49,7 +49,7 @@ TEST(DramSimple, SecondReadOfAPartitionWaitsForTheFirstOnesTransfer) {
 TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
   Cycle last[2];
   for (const int scattered : {0, 1}) {
-    DramSimple dram(config());
+    DramSimple dram(simple_config());
     for (std::uint64_t i = 0; i < 1000; ++i) dram.push({.partition = 0, .line = scattered ? i * 4099 : i, .sectors = 1, .tag = i}, 0);
     while (dram.next_event() != never) {
       last[scattered] = dram.next_event();
@@ -62,7 +62,7 @@ TEST(DramSimple, ScatteredSectorsTakeLongerThanSequentialOnes) {
 // Boards read whole lines all over memory as fast as in sequence: the other banks carry data while a row is opened.
 TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
   const auto end_of = [](std::uint64_t step, bool write) {
-    DramSimpleConfig c = config();
+    DramSimpleConfig c = simple_config();
     c.write_cost = 1.25;
     DramSimple dram(c);
     for (std::uint64_t i = 0; i < 1000; ++i) dram.push({.partition = 0, .line = i * step, .sectors = 0xf, .write = write, .tag = i}, 0);
@@ -78,7 +78,7 @@ TEST(DramSimple, WholeLinesHideTheOpeningOfTheirRow) {
 }
 
 TEST(DramSimple, AQueueThatIsFullSaysSoUntilItHasDrained) {
-  DramSimple dram(config());
+  DramSimple dram(simple_config());
   for (std::uint64_t i = 0; dram.ready(0, 0); ++i) dram.push({.partition = 0, .line = i, .sectors = 0xf, .write = true}, 0);
   EXPECT_TRUE(dram.ready(1, 0));
   EXPECT_TRUE(dram.ready(0, 1000));

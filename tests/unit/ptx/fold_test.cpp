@@ -9,7 +9,7 @@
 namespace simtlab::ptx {
 namespace {
 
-std::shared_ptr<const Module> kernel(const std::string& body) {
+std::shared_ptr<const Module> folded(const std::string& body) {
   return load_module("test.ptx", ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n, .param .f32 a) {\n"
                                  ".reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<20>; .reg .pred %p<8>; .reg .b16 %h<4>;\n.shared .align 4 .b8 s[256];\n" +
                                      body + "\nret;\n}\n");
@@ -17,7 +17,7 @@ std::shared_ptr<const Module> kernel(const std::string& body) {
 
 // Of each instruction, the last ret left out.
 std::vector<Fold> folds(const std::string& body) {
-  const auto module = kernel(body);
+  const auto module = folded(body);
   std::vector<Fold> out;
   for (const Inst& inst : module->functions[0].code) out.push_back(inst.fold);
   out.pop_back();
@@ -43,13 +43,13 @@ TEST(Fold, TheIndexArithmeticOfAnArrayIsOneMultiplyAdd) {
   const std::string body = "ld.param.u64 %d1, [p]; cvta.to.global.u64 %d2, %d1; mov.u32 %r1, %tid.x; mul.wide.s32 %d3, %r1, 4; add.s64 %d4, %d2, %d3;"
                            "add.s64 %d5, %d4, 16; ld.global.f32 %f1, [%d4]; ld.global.f32 %f2, [%d5]; add.f32 %f3, %f1, %f2; st.shared.f32 [s], %f3;";
   EXPECT_EQ(folds(body), (std::vector{operand, operand, none, wide, none, address, none, none, none, none}));
-  EXPECT_EQ(kernel(body)->functions[0].code[4].takes, wide);
+  EXPECT_EQ(folded(body)->functions[0].code[4].takes, wide);
 }
 
 TEST(Fold, AWideProductGoesIntoAllItsSumsOrNone) {
   const std::string two = "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.s32 %d3, %r1, 4; add.s64 %d4, %d1, %d3; add.s64 %d5, %d3, %d1;"
                           "ld.global.f32 %f1, [%d4]; st.global.f32 [%d5], %f1;";
-  const auto module = kernel(two);
+  const auto module = folded(two);
   EXPECT_EQ(module->functions[0].code[2].fold, wide);
   EXPECT_EQ(module->functions[0].code[3].takes, wide);
   EXPECT_EQ(module->functions[0].code[4].takes, wide);
@@ -73,10 +73,10 @@ TEST(Fold, AnAddressWhoseBaseMovesOnIsComputed) {
 }
 
 TEST(Fold, SharedAddressesHaveNoUpperHalf) {
-  const auto module = kernel("mov.u64 %d1, s; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.shared.f32 %f1, [%d3]; st.shared.f32 [s], %f1;");
+  const auto module = folded("mov.u64 %d1, s; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.shared.f32 %f1, [%d3]; st.shared.f32 [s], %f1;");
   EXPECT_TRUE(module->functions[0].code[2].low_half);
   EXPECT_TRUE(module->functions[0].code[3].low_half);
-  const auto global = kernel("ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.f32 %f1, [%d3]; st.shared.f32 [s], %f1;");
+  const auto global = folded("ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.f32 %f1, [%d3]; st.shared.f32 [s], %f1;");
   EXPECT_FALSE(global->functions[0].code[3].low_half);
 }
 

@@ -9,7 +9,7 @@ namespace simtlab::timing {
 namespace {
 
 // chase: follows `links` pointers. touch: writes every pointer of a ring onto itself.
-const char* const kernels = R"(
+const char* const rings = R"(
 .visible .entry chase(.param .u64 start, .param .u32 links) {
   .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;
   ld.param.u64 %rd1, [start]; ld.param.u32 %r1, [links];
@@ -35,7 +35,7 @@ LOOP:
 class Ring {
  public:
   Ring(const device::Device& device, std::uint32_t count, std::uint32_t stride)
-      : simulator_(device, kernels), count_(count), stride_(stride), base_(simulator_.allocate(std::uint64_t{count} * stride)) {
+      : simulator_(device, rings), count_(count), stride_(stride), base_(simulator_.allocate(std::uint64_t{count} * stride)) {
     std::vector<std::uint64_t> buffer(std::uint64_t{count} * stride / 8, 0);
     for (std::uint64_t i = 0; i < count; ++i) buffer[i * stride / 8] = base_ + (i + 1) % count * stride;
     simulator_.memory.write(base_, std::as_bytes(std::span(buffer)));
