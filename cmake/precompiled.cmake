@@ -1,17 +1,35 @@
-# What makes a whole build shorter without changing what is tested: precompiled headers, and how far code that is not hot is optimised.
+# What makes a whole build shorter without changing what is tested: precompiled headers, sources compiled together, and how far code that is not
+# hot is optimised.
 #
 # Precompiled headers are for clang (the sanitizer builds): g++ 12 forgets which of them are system headers and warns about them. They are
 # left out where ccache compiles: it can't cache what depends on them, and it saves more.
+set(simtlab_ccache OFF)
+if("${CMAKE_CXX_COMPILER_LAUNCHER}$ENV{CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
+  set(simtlab_ccache ON)
+endif()
 set(simtlab_precompile ON)
-if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR "${CMAKE_CXX_COMPILER_LAUNCHER}$ENV{CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
+if(simtlab_ccache OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(simtlab_precompile OFF)
 endif()
 option(SIMTLAB_PRECOMPILE "Precompiled headers (default: with clang, unless ccache is used)" ${simtlab_precompile})
 
-# Tests, and the layers that run once a command: their code is short-lived, and compiling it well takes longer than running it.
+# Several sources at once: a build from nothing is shorter, one after a change longer. `./dev test` asks for it in a new build folder. Tests are
+# compiled so without sanitizers, commands with them: each source is compiled on its own in one of the two builds, and all that users build in the
+# first.
+option(SIMTLAB_UNITY "Compile several sources at once where that saves time; without effect with ccache" OFF)
+function(simtlab_compile_together target)
+  if(SIMTLAB_UNITY AND NOT simtlab_ccache)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
+# Tests, and the layers that run once a command: their code is short-lived, and compiling it well takes longer than running it. Under sanitizers
+# that holds for more of them.
 set(simtlab_quick_options $<$<CONFIG:Release>:-O1>)
+set(simtlab_brief_options)
 if(SIMTLAB_SANITIZE)
   set(simtlab_quick_options -O0)
+  set(simtlab_brief_options -O0)
 endif()
 
 # One precompiled header for all targets of a group: they are compiled with the same options.
@@ -48,4 +66,5 @@ if(SIMTLAB_FUZZ)
   set(simtlab_fuzz_options -fsanitize=fuzzer-no-link)
 endif()
 simtlab_precompiled_group(layers POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} OPTIONS ${simtlab_fuzz_options})
+simtlab_precompiled_group(brief POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} OPTIONS ${simtlab_brief_options})
 simtlab_precompiled_group(cli POSITION_INDEPENDENT ON HEADERS ${simtlab_common_headers} <CLI/CLI.hpp> OPTIONS ${simtlab_quick_options})
