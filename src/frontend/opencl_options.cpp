@@ -47,11 +47,10 @@ class Parser {
 
   OpenClOptions parse() {
     if (words_.size() > kMostWords) refuse(words_.front(), "too many options");
-    std::string standard = "CL1.2";
     while (next_ < words_.size()) {
       const std::string& word = words_[next_++];
       if (word.starts_with("-cl-std=")) {
-        standard = language(word);
+        language(word);
       } else if (word.starts_with("-unroll=")) {
         unroll(word);
       } else if (const auto count = value_of(word, "-cl-nv-maxrregcount")) {
@@ -68,7 +67,7 @@ class Parser {
         refuse(word, "not known");
       }
     }
-    out_.clang.insert(out_.clang.begin(), "-cl-std=" + standard);
+    out_.clang.insert(out_.clang.begin(), "-cl-std=CL1.2");
     return std::move(out_);
   }
 
@@ -83,11 +82,16 @@ class Parser {
     return std::nullopt;
   }
 
-  static std::string language(const std::string& word) {
+  // Older ones are compiled as 1.2, which contains them, and are only told that they are older: as vendors' compilers do, which
+  // take `static` in OpenCL C 1.1, too.
+  void language(const std::string& word) {
     const std::string version = word.substr(8);
-    if (version == "CL1.0" || version == "CL1.1" || version == "CL1.2") return version == "CL1.0" ? "CL" : version;
-    throw Error(ExitCode::unsupported, "opencl-version", fmt::format("OpenCL C {}: simtlab compiles OpenCL C 1.0 to 1.2", shown(version)),
-                "leave out -cl-std, or write -cl-std=CL1.2, if the kernels need nothing newer");
+    if (version == "CL1.2") return;
+    if (version != "CL1.0" && version != "CL1.1")
+      throw Error(ExitCode::unsupported, "opencl-version", fmt::format("OpenCL C {}: simtlab compiles OpenCL C 1.0 to 1.2", shown(version)),
+                  "leave out -cl-std, or write -cl-std=CL1.2, if the kernels need nothing newer");
+    out_.clang.insert(out_.clang.end(), {"-Wno-builtin-macro-redefined", "-U__OPENCL_C_VERSION__",
+                                         version == "CL1.0" ? "-D__OPENCL_C_VERSION__=100" : "-D__OPENCL_C_VERSION__=110"});
   }
 
   void unroll(const std::string& word) {

@@ -32,6 +32,8 @@ void give(State& state, Queue& queue, Command& command) {
     gpu.record_event(*event.begin, queue.stream);
   }
   if (command.submit) command.submit();
+  // What submitting costs the host comes before the beginning.
+  event.start_ns = gpu.now_ns();
   if (event.wanted) {
     event.end = gpu.create_event();
     gpu.record_event(*event.end, queue.stream);
@@ -147,8 +149,9 @@ void complete(State& state, const std::shared_ptr<Event>& event) {
     else
       gpu.synchronize(event->queue->stream);
     if (event->begin) {
-      event->start_ns = std::max(event->submitted_ns, gpu.event_time_ns(*event->begin).value_or(0));
-      event->end_ns = std::max(event->start_ns, gpu.event_time_ns(*event->end).value_or(0));
+      const double end = std::max(event->submitted_ns, gpu.event_time_ns(*event->end).value_or(0));
+      event->start_ns = std::min(end, std::max(event->start_ns, gpu.event_time_ns(*event->begin).value_or(0)));
+      event->end_ns = end;
       gpu.destroy_event(*event->begin);
       gpu.destroy_event(*event->end);
       event->begin.reset();

@@ -25,7 +25,7 @@ TEST(OpenClOptions, AreThoseOfClBuildProgram) {
   const OpenClOptions o = parse_opencl_options({"-D", "N=4", "-DM", "-I", "include", "-cl-fast-relaxed-math", "-cl-nv-maxrregcount=32"});
   EXPECT_THAT(o.clang, ElementsAre("-cl-std=CL1.2", "-D", "N=4", "-D", "M", "-I", "include", "-cl-fast-relaxed-math"));
   EXPECT_EQ(o.max_registers, 32);
-  EXPECT_THAT(parse_opencl_options({"-cl-std=CL1.1"}).clang, ElementsAre("-cl-std=CL1.1"));
+  EXPECT_THAT(parse_opencl_options({"-cl-std=CL1.1"}).clang, Contains("-D__OPENCL_C_VERSION__=110"));
   EXPECT_EQ(parse_opencl_options({"-cl-opt-disable"}).optimisation, "-O0");
   EXPECT_THAT(parse_opencl_options({"-unroll=1"}).clang, Contains("-fno-unroll-loops"));
   EXPECT_THAT(parse_opencl_options({"-unroll=4"}).clang, Contains("-unroll-count=4"));
@@ -118,6 +118,16 @@ TEST_F(OpenClTest, NativeFunctionsAreTheApproximateInstructions) {
   for (const char* instruction : {"sin.approx", "cos.approx", "ex2.approx", "lg2.approx", "sqrt.approx", "rsqrt.approx", "div.approx"})
     EXPECT_THAT(b.ptx, HasSubstr(instruction));
   EXPECT_NO_THROW(ptx::load_module("k", b.ptx));
+}
+
+TEST_F(OpenClTest, OlderVersionsAreToldTheirVersion) {
+  for (const auto& [option, version] : {std::pair{"-cl-std=CL1.0", "100"}, {"-cl-std=CL1.1", "110"}, {"-cl-std=CL1.2", "120"}}) {
+    const OpenClBuild b = build(std::string("#if __OPENCL_C_VERSION__ != ") + version +
+                                    "\n#error\n#endif\nstatic float f(float x) { return native_sin(x); }\n__kernel void k(__global float *a) { *a = f(*a); }",
+                                {option});
+    EXPECT_EQ(b.failure, nullptr) << b.log;
+    EXPECT_EQ(b.log, "");
+  }
 }
 
 TEST_F(OpenClTest, MessagesHaveTheLinesOfTheUser) {
