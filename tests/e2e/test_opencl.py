@@ -180,6 +180,18 @@ class Programs(Case):
                 same = a == b or (a != a and b != b) or abs(a - b) <= 1e-5 * max(1e-3, abs(b))
                 self.assertTrue(same, f"{e} at {i}: {a}, reference {b}")
 
+    @unittest.skipUnless(shutil.which("clFFT-client"), "clFFT's client is not installed")
+    def test_clfft_finds_its_transforms_right(self):
+        for size in (("-x", "128"), ("-x", "60", "-y", "12", "-z", "5")):
+            r = self.ok("run", "-q", "--mode", "functional", "--", shutil.which("clFFT-client"), *size)
+            self.assertIn("Internal Client Test *****PASS*****", r.stdout)
+
+    @unittest.skipUnless(shutil.which("clblast_test_xaxpy"), "CLBlast's tests are not installed")
+    def test_clblast_finds_its_results_right(self):
+        for routine in ("xaxpy", "xamax"):
+            r = self.ok("run", "-q", "--mode", "functional", "--", shutil.which("clblast_test_" + routine))
+            self.assertGreater(r.stdout.count("passed"), 4)
+
     def test_threads_share_the_library(self):
         r = self.ok("run", "-q", "--mode", "functional", "--", self.build("threads"))
         self.assertIn("ok threads", r.stdout)

@@ -273,7 +273,7 @@ static void events(void) {
   cl_ulong t[4];
   for (int i = 0; i < 4; i++) OK(clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_QUEUED + i, sizeof t[i], &t[i], NULL));
   CHECK(t[0] <= t[1] && t[1] <= t[2] && t[2] <= t[3]);
-  if (getenv("EXPECT_TIMES")) CHECK(t[3] > t[2]);
+  if (getenv("EXPECT_TIMES")) CHECK(t[2] > t[1] && t[3] > t[2]);
   int got[1024];
   OK(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
   CHECK(got[0] == 2 && got[1023] == 2);
