@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
+#include "device/set_bits.h"
 
 namespace simtlab::device {
 namespace {
@@ -85,6 +87,30 @@ class Checker {
             fmt::format("{} bytes are no whole number of sets ({} x {} bytes x {} ways)", c.bytes, parts,
                         c.line_bytes, c.ways),
             fmt::format("bytes must be a multiple of {}", set_bytes));
+    if (c.bytes >= set_bytes) check_set_index(key, c, c.bytes / set_bytes);
+  }
+
+  void check_set_index(const std::string& key, const CacheParams& c, std::uint64_t sets) {
+    std::vector<std::string> keys = {key + ".set_index", key + ".bytes", key + ".ways", key + ".line_bytes"};
+    if (key == "l2") keys.emplace_back("l2.slices");
+    require(c.set_index != SetIndex::xor_fold || std::has_single_bit(sets), keys, fmt::format("{} sets are no power of two", sets),
+            "xor needs a power of two; hash and modulo take any number");
+    require(c.set_index != SetIndex::fermi || sets == 32 || sets == 64, keys, fmt::format("Fermi's hash makes 32 or 64 sets, not {}", sets),
+            "hash and modulo take any number of sets");
+    if (c.set_index != SetIndex::bits) return;
+    const std::string bits_key = key + ".set_bits";
+    std::vector<unsigned> bits;
+    try {
+      bits = parse_set_bits(c.set_bits);
+    } catch (const Error& e) {
+      require(false, {bits_key}, e.diagnostics().front().message, e.diagnostics().front().hint);
+      return;
+    }
+    keys.insert(keys.begin(), bits_key);
+    require(bits.size() < 32 && std::uint64_t{1} << bits.size() == sets, keys,
+            fmt::format("{} bits do not number {} sets", bits.size(), sets), "as many bits as the sets need, which are then a power of two");
+    require(std::ranges::all_of(bits, [&](unsigned bit) { return std::uint64_t{1} << bit >= c.line_bytes; }), keys,
+            fmt::format("a bit lies within a line of {} bytes", c.line_bytes), fmt::format("bits from {} on", std::countr_zero(c.line_bytes)));
   }
 
   void check_memory() {

@@ -15,7 +15,9 @@ inline constexpr std::array<std::string_view, 27> op_class_names = {
     "constant", "atomic", "shared_atomic", "texture", "async_copy"};
 
 enum class WritePolicy : std::uint8_t { write_through, write_back, write_evict };
-enum class Replacement : std::uint8_t { lru, fifo, random };
+enum class Replacement : std::uint8_t { lru, fifo, random, plru, lfu, mfu };
+// How the set of a line follows from its number (memory/set_index.h).
+enum class SetIndex : std::uint8_t { modulo, hash, xor_fold, fermi, bits };
 enum class Scheduler : std::uint8_t { lrr, gto, oldest, two_level };
 enum class SliceHash : std::uint8_t { even, bits };
 
@@ -28,7 +30,8 @@ struct CacheParams {
   WritePolicy write_policy = WritePolicy::write_through;
   bool write_allocate = false;
   Replacement replacement = Replacement::lru;
-  bool hashed_sets = false;
+  SetIndex set_index = SetIndex::modulo;
+  std::string set_bits = "none";     // SetIndex::bits: the address bits, lowest first: "7 8 9 10 13"
 };
 
 struct Device {

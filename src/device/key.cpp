@@ -23,8 +23,15 @@ constexpr std::array<std::pair<std::string_view, WritePolicy>, 3> write_policies
     {{"write_through", WritePolicy::write_through},
      {"write_back", WritePolicy::write_back},
      {"write_evict", WritePolicy::write_evict}}};
-constexpr std::array<std::pair<std::string_view, Replacement>, 3> replacements = {
-    {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random}}};
+constexpr std::array<std::pair<std::string_view, Replacement>, 6> replacements = {
+    {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random},
+     {"plru", Replacement::plru}, {"lfu", Replacement::lfu}, {"mfu", Replacement::mfu}}};
+constexpr std::array<std::pair<std::string_view, SetIndex>, 5> set_indexes = {
+    {{"modulo", SetIndex::modulo},
+     {"hash", SetIndex::hash},
+     {"xor", SetIndex::xor_fold},
+     {"fermi", SetIndex::fermi},
+     {"bits", SetIndex::bits}}};
 constexpr std::array<std::pair<std::string_view, Scheduler>, 4> schedulers = {
     {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}, {"oldest", Scheduler::oldest}, {"two_level", Scheduler::two_level}}};
 constexpr std::array<std::pair<std::string_view, SliceHash>, 2> slice_hashes = {
@@ -53,6 +60,9 @@ constexpr Names<WritePolicy> names_of(const WritePolicy*) {
 }
 constexpr Names<Replacement> names_of(const Replacement*) {
   return replacements;
+}
+constexpr Names<SetIndex> names_of(const SetIndex*) {
+  return set_indexes;
 }
 constexpr Names<Scheduler> names_of(const Scheduler*) {
   return schedulers;

@@ -52,8 +52,13 @@ void add_cache(std::vector<Parameter>& rows, const std::string& key, const std::
   add("write_allocate", Unit::none, 0, 0, &CacheParams::write_allocate,
       fmt::format("Whether a store that misses {} allocates the line", what));
   add("replacement", Unit::none, 0, 0, &CacheParams::replacement, fmt::format("Which line {} evicts", what));
-  add("hashed_sets", Unit::none, 0, 0, &CacheParams::hashed_sets,
-      fmt::format("Whether the set index of {} is hashed from upper address bits", what));
+  add("set_index", Unit::none, 0, 0, &CacheParams::set_index,
+      fmt::format("How the set of a line of {} follows from its address: line number modulo sets, hashed, folded by exclusive or, Fermi's "
+                  "hash, or the bits of {}.set_bits",
+                  what, key));
+  add("set_bits", Unit::none, 0, 0, &CacheParams::set_bits,
+      fmt::format("Address bits that make the set number of {}, lowest first, for example \"7 8 9 10 13\"; for set_index = \"bits\"", what));
+  rows.back().default_value = "none";
 }
 
 // Operation classes whose latency is a parameter of its own; those of the others follow from other keys

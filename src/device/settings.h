@@ -21,7 +21,7 @@ namespace simtlab::device {
 // Options of the tool that are no device parameters; declared once in settings.cpp.
 struct ToolOptions {
   std::string gpu;   // catalogue name, or the path of a device file
-  std::string mode;  // "timing", "functional"
+  std::string mode;  // "timing", "functional"; "cache" of `simtlab cache`
   std::string kernels;  // gpu::KernelChoice; "*": all
   std::string sharing;  // gpu::Sharing; "leftover"
   std::uint64_t seed = 0;
@@ -33,6 +33,7 @@ struct ToolOptions {
   std::uint64_t registers = 0;   // per thread; 0: the compiler's or the estimate
   std::string what_if;           // device/what_if.h; "none"
   std::string lowering;          // "on", "off": timing/lowering.h
+  std::string cache;             // cachesim::Options as text, of `simtlab cache`; no option of the configuration
 };
 
 // Where gather() looks. current_process() fills it for the tool; tests fill it by hand.

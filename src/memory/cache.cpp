@@ -19,6 +19,17 @@ bool is_size(std::uint32_t bytes) { return bytes == 32 || bytes == 64 || bytes =
 
 }  // namespace
 
+CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed) {
+  return {.bytes = bytes,
+          .line_bytes = params.line_bytes,
+          .sector_bytes = params.sector_bytes,
+          .ways = params.ways,
+          .replacement = params.replacement,
+          .set_index = params.set_index,
+          .set_bits = params.set_bits,
+          .seed = seed};
+}
+
 Cache::Cache(const CacheConfig& config) : config_(config) {
   SIMTLAB_ASSERT(is_size(config.line_bytes) && is_size(config.sector_bytes) && config.sector_bytes <= config.line_bytes,
                  "lines and sectors of a cache are 32, 64 or 128 bytes");
@@ -34,8 +45,8 @@ void Cache::build() {
   subsectors_ = config_.line_bytes / 32;
   part_mask_ = static_cast<std::uint8_t>((1u << subsectors_) - 1);
   const std::size_t slots = std::size_t{sets_} * config_.ways;
-  even_sets_ = std::has_single_bit(sets_);
-  set_bits_ = static_cast<unsigned>(std::countr_zero(sets_));
+  set_index_ = make_set_index(config_.set_index, {sets_, config_.line_bytes, config_.set_bits});
+  replacement_ = make_replacement(config_.replacement, sets_, config_.ways);
   lines_.assign(slots, Line{});
   partial_.assign(slots * subsectors_, 0);
   set_state_.assign(sets_, Set{});
@@ -53,6 +64,7 @@ void Cache::clear() {
   std::ranges::fill(index_, 0);
   std::ranges::fill(partial_, 0);
   std::ranges::fill(set_state_, Set{});
+  if (replacement_ != nullptr) replacement_->clear();
 }
 
 void Cache::resize_ways(std::uint32_t ways) {
@@ -68,18 +80,6 @@ std::uint8_t Cache::widen(std::uint8_t sectors) const {
   for (unsigned at = 0; at < 4; at += size)
     if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
   return wide;
-}
-
-// Linear: consecutive lines in consecutive sets. Hashed: the line's number beyond the sets is folded in, so that power-of-two
-// strides spread over the sets while any run of `sets` consecutive lines still covers each set once.
-std::uint32_t Cache::set_of(std::uint64_t key) const {
-  if (even_sets_) {   // the same without divisions
-    const std::uint64_t shift = config_.hashed_sets ? mix(key >> set_bits_) : 0;
-    return static_cast<std::uint32_t>((key + shift) & (sets_ - 1));
-  }
-  const std::uint64_t row = key / sets_;
-  const std::uint64_t shift = config_.hashed_sets ? mix(row) % sets_ : 0;
-  return static_cast<std::uint32_t>((key + shift) % sets_);
 }
 
 std::size_t Cache::index_start(std::uint64_t key) const { return mix(key * 0x9e3779b97f4a7c15ull) & index_mask_; }
@@ -125,6 +125,10 @@ void Cache::push_newest(Set& set, Slot slot) {
 }
 
 void Cache::use(std::uint64_t key, Slot slot) {
+  if (replacement_ != nullptr) {
+    replacement_->used(slot / config_.ways, slot % config_.ways);
+    return;
+  }
   if (config_.replacement != device::Replacement::lru || lines_[slot].newer == none) return;   // it is the newest
   Set& set = set_state_[set_of(key)];
   unlink(set, slot);
@@ -132,10 +136,34 @@ void Cache::use(std::uint64_t key, Slot slot) {
 }
 
 Cache::Slot Cache::victim(std::uint32_t set_number) {
-  if (config_.replacement != device::Replacement::random) return set_state_[set_number].oldest;
-  random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
-  return set_number * config_.ways + static_cast<Slot>((random_ >> 33) % config_.ways);
+  const Set& set = set_state_[set_number];
+  Slot slot = set.oldest;
+  if (replacement_ != nullptr) {
+    slot = set_number * config_.ways + replacement_->victim(set_number);
+  } else if (config_.replacement == device::Replacement::random) {
+    random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+    slot = set_number * config_.ways + static_cast<Slot>((random_ >> 33) % config_.ways);
+  }
+  if (lines_[slot].reserved) [[unlikely]]
+    for (slot = set.oldest; lines_[slot].reserved;) slot = lines_[slot].newer;   // has_room() was asked
+  return slot;
 }
+
+void Cache::reserve(std::uint64_t number) {
+  const Slot slot = find(number);
+  if (slot == none || lines_[slot].reserved) return;
+  lines_[slot].reserved = true;
+  ++set_state_[set_of(number)].reserved;
+}
+
+void Cache::release(std::uint64_t number) {
+  const Slot slot = find(number);
+  if (slot == none || !lines_[slot].reserved) return;
+  lines_[slot].reserved = false;
+  --set_state_[set_of(number)].reserved;
+}
+
+bool Cache::has_room(std::uint64_t number) const { return set_state_[set_of(number)].reserved < config_.ways; }
 
 // A place for an absent line; what was dirty in it is reported.
 Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
@@ -165,6 +193,7 @@ Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
   line.partial = false;
   index_insert(key, slot);
   push_newest(set, slot);
+  if (replacement_ != nullptr) replacement_->filled(number, slot - number * config_.ways);
   return slot;
 }
 

@@ -9,9 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "device/device.h"
+#include "memory/replacement.h"
+#include "memory/set_index.h"
 #include "stream/trace/bytes.h"
 
 namespace simtlab::memory {
@@ -20,9 +24,13 @@ struct CacheConfig {
   std::uint64_t bytes = 0;
   std::uint32_t line_bytes = 128, sector_bytes = 32, ways = 4;   // both 32, 64 or 128; sector <= line
   device::Replacement replacement = device::Replacement::lru;
-  bool hashed_sets = false;
+  device::SetIndex set_index = device::SetIndex::modulo;
+  std::string set_bits = "none";
   std::uint64_t seed = 0;   // random replacement
 };
+
+// A cache of the device; bytes: its capacity, which is not params.bytes where L1 shares its memory or L2 has slices.
+CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed);
 
 // Dirty sectors that had to leave.
 struct Evictions {
@@ -54,6 +62,12 @@ class Cache {
                      bool mark_dirty, Evictions& evicted);
 
   void invalidate(std::uint64_t line, std::uint8_t sectors);   // drops without writing back
+
+  // Lines that are allocated before their data comes keep their place until it has: number as of set_of(). A set whose lines all do has no
+  // room. Not part of save().
+  void reserve(std::uint64_t number);
+  void release(std::uint64_t number);
+  bool has_room(std::uint64_t number) const;
   void clear();
   // The same geometry with another number of ways (shared-memory carve-out); contents are dropped.
   void resize_ways(std::uint32_t ways);
@@ -63,6 +77,9 @@ class Cache {
   void save(stream::trace::Buffer& out) const;
   void restore(stream::trace::Bytes& in);
 
+  // The set of a line of this cache; number: address / line_bytes.
+  std::uint32_t set_of(std::uint64_t number) const { return set_index_->set_of(number); }
+  std::uint32_t sets() const { return sets_; }
   std::uint64_t line_count() const { return lines_.size(); }
   std::uint32_t ways() const { return config_.ways; }
   const CacheConfig& config() const { return config_; }
@@ -70,16 +87,16 @@ class Cache {
  private:
   using Slot = std::uint32_t;
   static constexpr Slot none = ~Slot{0};
-  struct Set { Slot newest = none, oldest = none, used = 0; };
+  struct Set { Slot newest = none, oldest = none, used = 0, reserved = 0; };
   // All that a look-up touches, side by side.
   struct Line {
     std::uint64_t key = 0;             // line number + 1; 0 = empty
     Slot newer = none, older = none;
     std::uint8_t valid = 0, dirty = 0; // 32-byte sectors wholly present; modified
     bool partial = false;              // partial_ of the line is not all 0
+    bool reserved = false;
   };
 
-  std::uint32_t set_of(std::uint64_t key) const;
   std::size_t index_start(std::uint64_t key) const;
   Slot find(std::uint64_t key) const;
   void index_insert(std::uint64_t key, Slot slot);
@@ -100,8 +117,8 @@ class Cache {
   unsigned sub_lines_ = 1;             // lines of this cache in 128 bytes
   unsigned subsectors_ = 4;            // 32-byte sectors in a line of this cache
   std::uint8_t part_mask_ = 0xf;
-  unsigned set_bits_ = 0;              // sets are a power of two: 2^set_bits_
-  bool even_sets_ = false;
+  std::unique_ptr<SetIndex> set_index_;
+  std::unique_ptr<Replacement> replacement_;   // null: by the order of the lines
   std::vector<Line> lines_;
   std::vector<std::uint32_t> partial_; // written bytes of sectors that are not wholly present
   std::vector<Set> set_state_;

@@ -29,6 +29,7 @@ void Cache::save(Buffer& out) const {
       for (unsigned s = 0; line.partial && s < subsectors_; ++s) put_u32(out, partial_[std::size_t{slot} * subsectors_ + s]);
     }
   }
+  if (replacement_ != nullptr) replacement_->save(out);
 }
 
 void Cache::restore(Bytes& in) {
@@ -39,6 +40,7 @@ void Cache::restore(Bytes& in) {
   touched_ = in.byte() != 0;
   if (!touched_) return;
   for (std::uint32_t number = 0; number < sets_; ++number) restore_set(number, in);
+  if (replacement_ != nullptr) replacement_->restore(in);
 }
 
 void Cache::restore_set(std::uint32_t number, Bytes& in) {

@@ -76,8 +76,28 @@ void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned 
     coalesce_contiguous(addresses[0], bytes, out);
     return;
   }
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
-    add_lane(out, first, addresses[std::countr_zero(rest)], bytes);
+  for (std::uint32_t rest = mask; rest != 0;) {
+    const std::uint64_t begin = addresses[std::countr_zero(rest)];
+    const std::uint64_t line = begin / line_bytes;
+    rest &= rest - 1;
+    if ((begin + bytes - 1) / line_bytes != line) {
+      add_lane(out, first, begin, bytes);
+      continue;
+    }
+    // Lanes that go on where this one ends, or ask for the same, belong to one piece of the line.
+    std::uint64_t end = begin + bytes;
+    unsigned count = 1;
+    for (; rest != 0; rest &= rest - 1, ++count) {
+      const std::uint64_t address = addresses[std::countr_zero(rest)];
+      if (address == end && (address + bytes - 1) / line_bytes == line)
+        end += bytes;
+      else if (address + bytes != end || address < begin)
+        break;
+    }
+    Segment& segment = find_segment(out, first, line);
+    segment.lane_count = static_cast<std::uint8_t>(segment.lane_count + count);
+    touch(segment, static_cast<unsigned>(begin % line_bytes), static_cast<unsigned>(end - line * line_bytes));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "device/carve_out.h"
 #include "stream/trace/code.h"
 #include "timing/gpu_impl.h"
 
@@ -107,15 +108,9 @@ device::Occupancy fit(const device::Device& device, const stream::WarpSource& la
   return occupancy;
 }
 
-// Where L1 and shared memory share their storage, L1 gets what the blocks of an SM leave, in whole ways.
 std::uint32_t Gpu::Impl::l1_ways(const LaunchContext& launch) const {
-  const device::CacheParams& l1 = device.l1;
-  const auto way_bytes = static_cast<double>(l1.bytes) / l1.ways;
-  if (device.l1_unified_bytes == 0) return std::max(1u, static_cast<std::uint32_t>(static_cast<double>(l1.bytes) / way_bytes));
   const std::uint64_t room = options.what_if.double_occupancy ? 2 : 1;   // of shared memory; L1 stays what it was
-  const std::uint64_t shared = std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block / room;
-  const std::uint64_t rest = device.l1_unified_bytes > shared ? device.l1_unified_bytes - shared : 0;
-  return std::clamp(static_cast<std::uint32_t>(static_cast<double>(rest) / way_bytes), 1u, l1.ways);
+  return device::l1_ways_beside(device, std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block / room);
 }
 
 void Gpu::Impl::begin_period() {

@@ -3,37 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <string_view>
 #include <tuple>
+
+#include "ptx/text_lines.h"
 
 namespace simtlab::timing {
 namespace {
-
-constexpr std::size_t longest_line = 200;   // of PTX in a result
-
-// Lines of a text by number, found once.
-class Lines {
- public:
-  explicit Lines(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      lines_.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-  }
-  std::string operator[](std::uint32_t number) const {
-    if (number == 0 || number > lines_.size()) return {};
-    std::string_view line = lines_[number - 1];
-    line = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
-    line = line.substr(0, std::min(line.find_last_not_of(" \t\r") + 1, longest_line));
-    std::string out(line);
-    std::ranges::replace(out, '\t', ' ');
-    return out;
-  }
-
- private:
-  std::vector<std::string_view> lines_;
-};
 
 bool idle(const InstCounters& c) {
   return c.instructions == 0 && std::ranges::all_of(c.slots, [](std::uint64_t n) { return n == 0; });
@@ -93,7 +68,7 @@ result::Profile InstTable::profile(const ptx::Module& module, const SlotCounts& 
     out.reasons.emplace_back(name_of(static_cast<Stall>(i)));
     out.slots.push_back(slots[i]);
   }
-  const Lines text(module.text ? *module.text : std::string_view());
+  const ptx::TextLines text(module);
   // In the order of the module, so that nothing depends on which SM came first.
   std::vector<const Entry*> order;
   for (const auto& entry : functions_) order.push_back(entry.get());

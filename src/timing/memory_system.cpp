@@ -34,16 +34,9 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   // throughput[atomic] is per SM; the work is done at the slices.
   const double rate = device.throughput[static_cast<std::size_t>(ptx::OpClass::atomic)] * device.sm.count / device.l2_slices;
   atomic_cost_ = memory::to_fixed(1 / rate);
-  memory::CacheConfig config{.bytes = device.l2.bytes / device.l2_slices,
-                             .line_bytes = device.l2.line_bytes,
-                             .sector_bytes = device.l2.sector_bytes,
-                             .ways = device.l2.ways,
-                             .replacement = device.l2.replacement,
-                             .hashed_sets = device.l2.hashed_sets};
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
-    config.seed = i;
-    slices_.push_back({memory::Cache(config), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, memory::never, 0});
+    slices_.push_back({memory::Cache(memory::cache_config(device.l2, device.l2.bytes / device.l2_slices, i)), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, memory::never, 0});
   }
   slice_words_ = (slices_.size() + 63) / 64;
   wants_dram_.assign(map_.partitions() * slice_words_, 0);

@@ -7,16 +7,6 @@
 namespace simtlab::timing {
 namespace {
 
-memory::CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed) {
-  return {.bytes = bytes,
-          .line_bytes = params.line_bytes,
-          .sector_bytes = params.sector_bytes,
-          .ways = params.ways,
-          .replacement = params.replacement,
-          .hashed_sets = params.hashed_sets,
-          .seed = seed};
-}
-
 // Cycles of work that a unit's queue holds before it pushes back: about a dozen instructions.
 constexpr Cycle queue_ahead = 16;
 constexpr std::size_t lg_queue_depth = 8;
@@ -29,8 +19,8 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       config_(config),
       network_(network),
       schedulers_(config.device.sm.schedulers),
-      l1_(cache_config(config.device.l1, config.device.l1.bytes, id)),
-      constant_cache_(cache_config(config.device.constant, config.device.constant.bytes, id)),
+      l1_(memory::cache_config(config.device.l1, config.device.l1.bytes, id)),
+      constant_cache_(memory::cache_config(config.device.constant, config.device.constant.bytes, id)),
       mshr_(config.device.l1.mshr_entries, config.device.l1.mshr_merge),
       constant_mshr_(constant_misses, 1u << 20),
       banks_{config.device.shared.banks, config.device.shared.bank_bytes},

@@ -43,7 +43,7 @@ void pages(Bytes in) {
 
 void cache(Bytes in, std::uint8_t kind) {
   const std::uint32_t line_bytes = 32u << kind % 3;
-  memory::Cache cache({.bytes = 64 * 128, .line_bytes = line_bytes, .ways = 4, .hashed_sets = (kind & 4) != 0});
+  memory::Cache cache({.bytes = 64 * 128, .line_bytes = line_bytes, .ways = 4, .set_index = (kind & 4) != 0 ? device::SetIndex::hash : device::SetIndex::modulo});
   try {
     cache.restore(in);
   } catch (const stream::trace::Malformed&) {

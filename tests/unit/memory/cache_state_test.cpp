@@ -33,8 +33,9 @@ std::vector<std::uint64_t> use(Cache& cache, std::mt19937& random, unsigned time
 
 TEST(CacheState, GoesOnWhereItWasSaved) {
   for (const std::uint32_t line_bytes : {32u, 64u, 128u})
-    for (const auto replacement : {device::Replacement::lru, device::Replacement::fifo, device::Replacement::random}) {
-      const CacheConfig config{.bytes = 48 * 128, .line_bytes = line_bytes, .ways = 4, .replacement = replacement, .hashed_sets = true};
+    for (const auto replacement : {device::Replacement::lru, device::Replacement::fifo, device::Replacement::random, device::Replacement::plru,
+                                   device::Replacement::lfu, device::Replacement::mfu}) {
+      const CacheConfig config{.bytes = 48 * 128, .line_bytes = line_bytes, .ways = 4, .replacement = replacement, .set_index = device::SetIndex::hash};
       Cache cache(config), other(config);
       std::mt19937 random(1), elsewhere(2);
       use(cache, random, 500);

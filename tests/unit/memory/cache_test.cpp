@@ -124,7 +124,7 @@ TEST(Cache, ShortLinesAreLookedUpOneByOne) {
 
 TEST(Cache, AWorkingSetOfItsSizeStaysWhetherSetsAreHashedOrNot) {
   for (const bool hashed : {false, true}) {
-    Cache cache({.bytes = 96 << 10, .line_bytes = 128, .sector_bytes = 32, .ways = 6, .hashed_sets = hashed});
+    Cache cache({.bytes = 96 << 10, .line_bytes = 128, .sector_bytes = 32, .ways = 6, .set_index = hashed ? device::SetIndex::hash : device::SetIndex::modulo});
     for (std::uint64_t line = 1000; line < 1000 + 768; ++line) fill(cache, line);
     unsigned present = 0;
     for (std::uint64_t line = 1000; line < 1000 + 768; ++line) present += cache.probe(line, 0xf).miss == 0;

@@ -1,0 +1,17 @@
+// Least frequently used: the line with the fewest uses since it came leaves.
+#include "memory/policies/use_counts.h"
+
+namespace simtlab::memory {
+namespace {
+
+class LeastFrequent final : public UseCounts {
+ public:
+  using UseCounts::UseCounts;
+  std::uint32_t victim(std::uint32_t set) override { return find(set, false); }
+};
+
+}  // namespace
+
+std::unique_ptr<Replacement> make_least_frequent(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<LeastFrequent>(sets, ways); }
+
+}  // namespace simtlab::memory
