@@ -16,7 +16,7 @@ LAYERS = [
     ["exec"],
     ["stream"],
     ["memory"],
-    ["timing", "traffic"],
+    ["timing", "cachesim", "traffic"],
     ["gpu", "frontend", "validate"],
     ["session"],
     ["runtime", "opencl"],

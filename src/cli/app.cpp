@@ -21,6 +21,7 @@ constexpr const char* description =
     "  simtlab run app.cu --gpu a100            compile and run a CUDA program\n"
     "  simtlab run -- ./app 1024                run an executable built with -cudart shared\n"
     "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
+    "  simtlab cache app.cu --gpu gtx480        what it does to L1 and L2, and why it misses\n"
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
     "  simtlab validate timing                  the simulator beside published measurements\n"
     "  simtlab explain long_scoreboard          what a word of the report means\n";
@@ -34,7 +35,7 @@ struct Arguments {
 Arguments arguments(int argc, char** argv) {
   Arguments out;
   const std::vector<std::string> all(argv + 1, argv + argc);
-  const auto dashes = !all.empty() && all.front() == "run" ? std::ranges::find(all, "--") : all.end();
+  const auto dashes = !all.empty() && (all.front() == "run" || all.front() == "cache") ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
   const bool compiles = !all.empty() && all.front() == "build";  // its options are the compiler's
@@ -76,6 +77,7 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   add_run(app, chosen, split.after_dashes);
+  add_cache(app, chosen, split.after_dashes);
   add_build(app, chosen);
   add_dram(app, chosen);
   add_trace(app, chosen);

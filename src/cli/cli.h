@@ -19,6 +19,7 @@ using Action = std::function<int()>;
 // after_dashes: what followed `--` on the command line, which belongs to the simulated program; nullopt:
 // there was no `--`.
 void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
+void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_build(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);

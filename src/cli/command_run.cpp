@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/replay.h"
+#include "cli/run.h"
 #include "cli/temporary.h"
 #include "frontend/frontend.h"
 #include "frontend/opencl.h"
@@ -25,15 +26,6 @@
 
 namespace simtlab::cli {
 namespace {
-
-struct Run {
-  RunOptions run;
-  std::string record, trace;
-  ObserveOptions observe;
-  CheckpointWish checkpoint;
-  OutputOptions output;
-  KernelRun kernel;
-};
 
 // nvcc's long options that a source's command line may carry; other words with two dashes are taken for ours.
 bool is_compiler_option(const std::string& argument) {
@@ -163,6 +155,8 @@ bool has_launch_options(const frontend::LaunchOptions& o) {
   return o.kernel || o.grid || o.global || o.block || o.offset || o.shared || !o.args.empty();
 }
 
+}  // namespace
+
 void add_kernel_options(CLI::App& command, KernelRun& run) {
   const auto group = "Kernel without a host program";
   command.add_option("--launch", run.launch_file, "Launch file (docs/launch-file.md)")
@@ -192,6 +186,8 @@ void add_kernel_options(CLI::App& command, KernelRun& run) {
       ->allow_extra_args(false)
       ->group(group);
 }
+
+namespace {
 
 // `run TRACE` and `run --trace TRACE`.
 int run_trace(const Run& options, const std::vector<std::string>& rest, bool more) {
@@ -231,6 +227,8 @@ int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std
   return run_kernel(kernel, options.run, options.observe, options.output, {options.record, options.checkpoint});
 }
 
+}  // namespace
+
 int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
                 const std::optional<std::vector<std::string>>& after_dashes) {
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
@@ -269,8 +267,6 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
                 "simtlab run app.cu, simtlab run kernel.ptx --launch FILE, or simtlab run -- ./app ARGS");
   return program(options, after_dashes->front(), *after_dashes, {find_program(after_dashes->front())});
 }
-
-}  // namespace
 
 void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
   CLI::App* sub =

@@ -77,6 +77,30 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       ->group("Configuration");
 }
 
+void add_study_options(CLI::App& command, RunOptions& options) {
+  const auto limits = "Limits";
+  command.add_option("--regs", options.registers, "Registers a thread, instead of the estimate")
+      ->type_name("N")
+      ->group("Configuration");
+  command.add_option("--seed", options.seed, "Seed of random buffers (default 0)")
+      ->type_name("N")
+      ->group("Configuration");
+  command.add_option("--kernels", options.kernels, "Study these launches only: names (* and ?), numbers from 1, NAME:N; execute the rest")
+      ->type_name("LIST")
+      ->group(limits);
+  command.add_option("--max-cycles", options.max_cycles, "Stop a kernel after N simulated cycles")
+      ->type_name("N")
+      ->group(limits);
+  command.add_option("--max-time", options.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
+      ->type_name("TIME")
+      ->group(limits);
+  command
+      .add_option("--max-memory", options.max_memory,
+                  "Most host memory for device allocations, e.g. \"8 GiB\"")
+      ->type_name("SIZE")
+      ->group(limits);
+}
+
 void add_run_options(CLI::App& command, RunOptions& options) {
   add_device_options(command, options.device);
   const auto limits = "Limits";
@@ -110,18 +134,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("on|off")
       ->group("Configuration");
-  command.add_option("--regs", options.registers, "Registers a thread, instead of the estimate")
-      ->type_name("N")
-      ->group("Configuration");
-  command.add_option("--seed", options.seed, "Seed of random buffers (default 0)")
-      ->type_name("N")
-      ->group("Configuration");
   command
       .add_option("--threads", options.threads, "Host threads that simulate the SMs; 0 (default): all")
       ->type_name("N")
-      ->group(limits);
-  command.add_option("--kernels", options.kernels, "Time these launches only: names (* and ?), numbers from 1, NAME:N; execute the rest")
-      ->type_name("LIST")
       ->group(limits);
   command
       .add_option("--sharing", options.sharing,
@@ -133,17 +148,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--sample", options.sample, "Extrapolate large grids once the pace of their blocks is known so well (0.02: 2 %)")
       ->type_name("ERROR")
       ->group(limits);
-  command.add_option("--max-cycles", options.max_cycles, "Stop a kernel after N simulated cycles")
-      ->type_name("N")
-      ->group(limits);
-  command.add_option("--max-time", options.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")
-      ->type_name("TIME")
-      ->group(limits);
-  command
-      .add_option("--max-memory", options.max_memory,
-                  "Most host memory for device allocations, e.g. \"8 GiB\"")
-      ->type_name("SIZE")
-      ->group(limits);
+  add_study_options(command, options);
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
@@ -212,6 +217,10 @@ device::Configuration resolve(const RunOptions& options) {
   add(settings, "max-memory", options.max_memory);
   add(settings, "regs", options.registers);
   device::Configuration configuration = gather(options.device, settings);
+  if (options.cache) {
+    configuration.options.mode = "cache";
+    configuration.options.cache = *options.cache;
+  }
   if (configuration.options.mode == "functional" && options.max_cycles)
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning in functional mode: it counts no cycles",

@@ -26,6 +26,7 @@ struct RunOptions {
   DeviceOptions device;
   std::optional<std::string> dram, channels, controller;
   std::optional<std::string> mode, what_if, lowering;
+  std::optional<std::string> cache;   // cachesim::Options as text; the run is a cache study
   // As typed; device::gather() checks them.
   std::optional<std::string> threads, sample, kernels, sharing, seed, max_cycles, max_time, max_memory, registers;
 };
@@ -44,6 +45,8 @@ struct OutputOptions {
 };
 
 void add_device_options(CLI::App& command, DeviceOptions& options);
+// Those of a run that a cache study has as well, without the device's.
+void add_study_options(CLI::App& command, RunOptions& options);
 void add_run_options(CLI::App& command, RunOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options);
 

@@ -16,7 +16,7 @@ int run_trace(const std::string& file, const RunOptions& options, const ObserveO
               const Kept& kept) {
   const RunClock clock;
   const device::Configuration configuration = resolve(options);
-  if (configuration.options.mode != "timing")
+  if (configuration.options.mode == "functional")
     throw Error(ExitCode::usage, "option-conflict", "a trace holds addresses, not values: there is nothing to execute in functional mode",
                 "leave out --mode functional");
   const device::LoadedDevice device = device::load_device(configuration);

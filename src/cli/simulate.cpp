@@ -14,7 +14,8 @@ namespace {
 
 gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   gpu::Options out;
-  out.mode = o.mode == "functional" ? gpu::Mode::functional : gpu::Mode::timing;
+  out.mode = o.mode == "functional" ? gpu::Mode::functional : o.mode == "cache" ? gpu::Mode::cache : gpu::Mode::timing;
+  out.cache = cachesim::parse_options(o.cache);
   out.max_cycles = o.max_cycles;
   out.max_memory_bytes = o.max_memory;
   out.registers_override = static_cast<std::uint32_t>(o.registers);

@@ -197,10 +197,11 @@ result::Result Gpu::result() const {
   const Impl& m = *impl_;
   result::Result out;
   out.manifest.device = m.device.name;
-  out.manifest.mode = m.timing ? "timing" : "functional";
+  out.manifest.mode = m.timing ? "timing" : m.study ? "cache" : "functional";
   out.kernels = m.kernels;
   out.kernels.insert(out.kernels.end(), m.merged.begin(), m.merged.end());
   out.total = result::combine(out.kernels);
+  if (m.study) m.study_totals(out.total);
   if (m.timing && m.skipped == 0) out.total.set("program.time", m.schedule.span_ns());
   if (m.skipped != 0) out.total.set("program.kernels.skipped", m.skipped);
   out.total.set("program.kernels", m.launches);

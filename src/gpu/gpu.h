@@ -2,7 +2,7 @@
 //
 // Copies and kernels are submitted and take effect when simulated time reaches them (gpu/schedule.h): that is when the host waits for
 // them or for something after them. Kernels of different streams run side by side. What a kernel does wrong is thrown by the call that makes
-// time go on. In functional mode everything takes effect when it is submitted, a kernel's time on the stream is 0, and every time of
+// time go on. In functional and cache mode everything takes effect when it is submitted, a kernel's time on the stream is 0, and every time of
 // the result is absent.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cachesim/options.h"
 #include "device/device.h"
 #include "exec/executor.h"
 #include "gpu/checkpoint.h"
@@ -31,7 +32,7 @@ class Reader;
 
 namespace simtlab::gpu {
 
-enum class Mode : std::uint8_t { timing, functional };
+enum class Mode : std::uint8_t { timing, functional, cache };
 
 struct Options {
   Mode mode = Mode::timing;
@@ -47,6 +48,7 @@ struct Options {
   device::WhatIf what_if{};
   bool lowering = true;                         // timing::Options::lowering
   timing::Observe observe{};                    // timing mode only
+  cachesim::Options cache{};                    // cache mode only
   std::function<void(std::string_view)> print;  // device printf
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
   CheckpointOptions checkpoint;

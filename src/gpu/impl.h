@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/team.h"
+#include "cachesim/study.h"
 #include "exec/heap.h"
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
@@ -60,6 +61,7 @@ struct Gpu::Impl final : KernelEngine {
       t.sharing = options.sharing.policy;
       timing = std::make_unique<timing::Gpu>(device, t);
     }
+    if (options.mode == Mode::cache) study = std::make_unique<cachesim::Study>(device, options.cache);
     begin_recording();
     if (options.checkpoint.wanted()) checkpoint = std::make_unique<Checkpoint>(options.checkpoint);
   }
@@ -118,6 +120,8 @@ struct Gpu::Impl final : KernelEngine {
   double time_of(std::uint64_t cycle) const;
   std::uint64_t cycle_of(double ns) const;
   result::KernelResult run_functional(const KernelJob& job);
+  result::KernelResult run_study(const KernelJob& job);   // study.cpp
+  void study_totals(result::Metrics& total) const;
   void run_left_out(const KernelJob& job, result::KernelResult& result);
   void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns);
   void keep_within_bounds(std::uint64_t number, result::KernelResult&& result);
@@ -126,7 +130,9 @@ struct Gpu::Impl final : KernelEngine {
   Options options;
   exec::GlobalMemory memory;            // before modules: they hold places in it
   exec::DeviceHeap heap{memory};
-  std::unique_ptr<timing::Gpu> timing;  // null in functional mode
+  std::unique_ptr<timing::Gpu> timing;  // null in functional and cache mode
+  std::unique_ptr<cachesim::Study> study;   // of cache mode
+  double study_seconds = 0;             // of the processor
   std::unique_ptr<stream::trace::Writer> recorder;   // before the schedule, whose kernels write to it
   std::vector<std::pair<std::uint64_t, std::uint64_t>> replayed_writes;   // by the next copy of a trace: address, bytes
   std::vector<Slot> modules;

@@ -306,6 +306,12 @@ const std::vector<Term>& error_ids() {
       {"wrong-result", "An output differs from what the launch file expects.",
        "The message lists the first elements; set `tolerance` if rounding may differ."},
 
+      // Cache studies.
+      {"cache-option", "An option of a cache study has a value that it cannot have.", "simtlab cache --help lists them; docs/cache.md explains them."},
+      {"cache-sweep", "A --sweep cannot be understood.", "KEY=FIRST:LAST doubles, KEY=A,B,C lists: size=16K:128K ways=1:16 policy=lru,fifo."},
+      {"cache-compare", "A side of --compare is no setting, result or kernel.", "KEY=VALUE,KEY=VALUE; a.json of an earlier cache study; b.ptx."},
+      {"cache-variant", "A study of a sweep or a comparison failed.", "What it said stands above."},
+
       // Limits and interruption.
       {"limit-cycles", "A kernel ran longer than --max-cycles.",
        "Raise the limit; an endless loop never ends."},

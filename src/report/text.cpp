@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/glossary.h"
+#include "report/cache_text.h"
 #include "report/memory_text.h"
 #include "report/profile_text.h"
 #include "report/report.h"
@@ -360,6 +361,7 @@ class Writer {
 
 std::string text(const Result& result, const TextOptions& options) {
   if (result.manifest.mode == "memory") return memory_text(result, options);
+  if (result.manifest.mode == "cache") return cache_text(result, options);
   return Writer(result, options).run();
 }
 

@@ -205,6 +205,52 @@ Series series(const Node& node) {
   return s;
 }
 
+Cell cell(const Node& node) {
+  if (node.json.is_null()) return {};
+  if (node.json.is_string()) return node.string();
+  if (node.json.is_number_unsigned()) return node.whole();
+  if (node.json.is_number_integer()) return node.json.get<std::int64_t>();
+  return node.real();
+}
+
+const TableDeclaration& declaration(const std::string& name, const Node& node) {
+  const TableDeclaration* found = find_table(name);
+  if (found == nullptr) node.bad("a table that this version knows");
+  return *found;
+}
+
+// Rows as lists; the columns are those of the declaration.
+Table table(const std::string& name, const Node& node) {
+  Table out{.name = name, .rows = {}};
+  const TableDeclaration& known = declaration(name, node);
+  const Node columns = node.object().at("columns");
+  bool same = columns.array_size() == known.columns.size();
+  for (std::size_t i = 0; same && i < known.columns.size(); ++i) same = columns.at(i).string() == known.columns[i].name;
+  if (!same) columns.bad("the columns of the table");
+  const Node rows = node.at("rows");
+  for (std::size_t i = 0; i < rows.array_size(); ++i) {
+    const Node row = rows.at(i);
+    if (row.array_size() != known.columns.size()) row.bad("a row with a value for each column");
+    std::vector<Cell> cells;
+    for (std::size_t k = 0; k < known.columns.size(); ++k) cells.push_back(cell(row.at(k)));
+    out.rows.push_back(std::move(cells));
+  }
+  return out;
+}
+
+Table sms(const Node& node) {
+  Table out{.name = "sms", .rows = {}};
+  const TableDeclaration& known = declaration("sms", node);
+  for (std::size_t i = 0; i < node.array_size(); ++i) {
+    const Node row = node.at(i);
+    row.object();
+    std::vector<Cell> cells;
+    for (const ColumnDeclaration& c : known.columns) cells.push_back(cell(row.at(std::string(c.name).c_str())));
+    out.rows.push_back(std::move(cells));
+  }
+  return out;
+}
+
 KernelResult kernel(const Node& node) {
   KernelResult k;
   node.object();
@@ -225,6 +271,14 @@ KernelResult kernel(const Node& node) {
   if (node.has("partial")) k.partial = node.at("partial").boolean();
   if (node.has("profile")) k.profile = profile(node.at("profile"));
   if (node.has("series")) k.series = series(node.at("series"));
+  if (node.has("sms")) k.tables.push_back(sms(node.at("sms")));
+  if (node.has("tables")) {
+    const Node tables = node.at("tables");
+    tables.object();
+    for (const TableDeclaration& known : table_registry())   // in its order
+      if (const std::string name(known.name); tables.has(name.c_str())) k.tables.push_back(table(name, tables.at(name.c_str())));
+    for (const auto& [name, value] : tables.json.items()) declaration(name, Node{value, tables.path + "." + name, tables.file});
+  }
   return k;
 }
 

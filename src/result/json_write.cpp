@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "result/json.h"
 #include "result/json_profile.h"
+#include "result/json_tables.h"
 
 namespace simtlab::result {
 namespace {
@@ -103,7 +104,7 @@ std::string kernel(const KernelResult& k) {
   out += "],\n      \"metrics\": ";
   append_metrics(out, k.metrics, "      ");
   if (k.partial) out += ",\n      \"partial\": true";
-  return out + profile_json(k.profile) + series_json(k.series) + "\n    }";
+  return out + profile_json(k.profile) + series_json(k.series) + tables_json(k.tables) + "\n    }";
 }
 
 }  // namespace

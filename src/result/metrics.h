@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "result/profile.h"
+#include "result/table.h"
 
 namespace simtlab::result {
 
@@ -64,13 +65,14 @@ struct KernelResult {
   std::vector<std::string> not_modelled;   // deviation ids, e.g. "D-012"
   Profile profile;                  // --lines
   Series series;                    // --series
+  std::vector<Table> tables;        // of a cache study
 };
 
 struct ConfigValue { std::string key, value, origin, source; };
 struct InputHash { std::string path, xxh64; };
 
 struct Manifest {
-  std::string tool_version, command_line, working_directory, start_time, host, device, mode;  // mode: "timing" | "functional"
+  std::string tool_version, command_line, working_directory, start_time, host, device, mode;  // mode: "timing" | "functional" | "cache"
   double wall_seconds = 0;
   std::uint64_t seed = 0;
   std::vector<ConfigValue> configuration;

@@ -5,6 +5,7 @@
 // is one sector (32 bytes), or one line where the device file says that the cache is not sectored; accesses =
 // hits + hits_pending + misses.
 #include "result/metrics.h"
+#include "result/registry_cache.h"
 
 namespace simtlab::result {
 namespace {
@@ -462,7 +463,11 @@ constexpr MetricDeclaration rows[] = {
 const std::vector<MetricDeclaration>& registry() {
   // Never destroyed: a program's result is written by an exit handler, which may run after static
   // destructors.
-  static const auto& all = *new std::vector<MetricDeclaration>(std::begin(rows), std::end(rows));
+  static const auto& all = *[] {
+    auto* list = new std::vector<MetricDeclaration>(std::begin(rows), std::end(rows));
+    list->insert(list->end(), cache_metrics().begin(), cache_metrics().end());
+    return list;
+  }();
   return all;
 }
 

@@ -16,6 +16,7 @@ result::RunConfig run_config(const device::Configuration& c) {
   for (const device::Setting& s : c.settings)
     config.settings.push_back({s.key, s.value, s.origin.layer, s.origin.where});
   config.mode = o.mode;
+  config.cache = o.cache;
   config.max_cycles = o.max_cycles;
   config.max_time_s = o.max_time_ns * 1e-9;
   config.max_memory_bytes = o.max_memory;

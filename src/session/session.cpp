@@ -72,7 +72,8 @@ gpu::Gpu& Session::gpu() {
   try {
     read_configuration();
     gpu::Options options;
-    options.mode = config_.mode == "functional" ? gpu::Mode::functional : gpu::Mode::timing;
+    options.mode = config_.mode == "functional" ? gpu::Mode::functional : config_.mode == "cache" ? gpu::Mode::cache : gpu::Mode::timing;
+    options.cache = cachesim::parse_options(config_.cache);
     options.max_cycles = config_.max_cycles;
     options.max_memory_bytes = config_.max_memory_bytes;
     options.registers_override = config_.registers;

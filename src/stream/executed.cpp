@@ -32,8 +32,18 @@ class ExecutedShare final : public SmShare {
   exec::StoreBuffer buffer_;
 };
 
+class DirectShare final : public SmShare {
+ public:
+  explicit DirectShare(const exec::Launch& launch) : launch_(launch) {}
+  std::unique_ptr<ResidentBlock> make_block() override { return std::make_unique<ExecutedBlock>(launch_, nullptr); }
+
+ private:
+  const exec::Launch& launch_;
+};
+
 }  // namespace
 
 std::unique_ptr<SmShare> ExecutedLaunch::make_share() const { return std::make_unique<ExecutedShare>(launch_); }
+std::unique_ptr<SmShare> ExecutedLaunch::make_direct_share() const { return std::make_unique<DirectShare>(launch_); }
 
 }  // namespace simtlab::stream

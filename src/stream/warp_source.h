@@ -62,6 +62,8 @@ class WarpSource {
   virtual Dim3 block() const = 0;
   virtual std::uint32_t shared_bytes() const = 0;      // static + dynamic, a block
   virtual std::unique_ptr<SmShare> make_share() const = 0;
+  // For one thread that steps all blocks: everybody sees what they write at once, and step() never blocks.
+  virtual std::unique_ptr<SmShare> make_direct_share() const { return make_share(); }
   // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
   virtual bool one_at_a_time() const { return false; }
   // Of recorded functions: what they hold beyond PTX.

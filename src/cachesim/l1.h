@@ -1,0 +1,81 @@
+// L1 of one SM: the same cache as the timing model's, with outstanding misses in a time of the study's own.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/rng.h"
+#include "cachesim/history.h"
+#include "cachesim/l2.h"
+#include "cachesim/options.h"
+#include "cachesim/time.h"
+#include "memory/cache.h"
+#include "stream/coalescer.h"
+
+namespace simtlab::cachesim {
+
+// Counters that an access adds to besides the cache's.
+struct Tally {
+  AccessCounts* instruction = nullptr;
+  AccessCounts* buffer = nullptr;
+};
+
+class L1 {
+ public:
+  // l2: null: every miss is answered as L2 would.
+  L1(const device::Device& device, std::uint32_t ways, const Options& options, std::uint32_t sm, L2* l2);
+
+  // Reads one line's part of a request at `now`. Returns when its data is there; `now` moves on while it waits for a register or a place.
+  Time read(const stream::Segment& segment, const Accessor& who, Time& now, const Tally& tally);
+  // The same past L1, for loads that do not look into it.
+  Time read_past(const stream::Segment& segment, const Accessor& who, Time now, const Tally& tally);
+  void write(const stream::Segment& segment, bool local);
+  void atomic(const stream::Segment& segment, const Accessor& who, Time now);
+  void finish();   // closes the account of bytes used
+
+  const CacheCounts& counts() const { return counts_; }
+  const History& history() const { return history_; }
+  const std::vector<SetCounts>& sets() const { return sets_; }
+  std::uint32_t ways() const { return cache_.ways(); }
+  Time far_latency() const { return l2_latency_; }   // of atomics
+  void begin_launch();     // empties it, as the hardware does
+  bool has_waiting() const { return !outstanding_.empty(); }
+
+ private:
+  struct Outstanding {
+    Time ready;
+    std::uint64_t number;
+    std::uint8_t sectors;
+    bool operator>(const Outstanding& o) const { return ready != o.ready ? ready > o.ready : number > o.number; }
+  };
+  Time read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub, const Accessor& who, Time& now,
+                 const Tally& tally);
+  void complete(Time now);
+  void wait_for_one(Time& now);
+  Time fetch(std::uint64_t number, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally);
+  void send_evictions(const memory::Evictions& evicted);
+  void place(std::uint64_t number, std::uint8_t sectors);
+  Time jitter();
+  Time ask_l2(std::uint64_t line, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally);
+  std::uint8_t wide(std::uint64_t number, std::uint8_t sectors) const {
+    return static_cast<std::uint8_t>(sectors << (static_cast<unsigned>(number % sub_lines_) * sub_sectors_));
+  }
+
+  const device::Device& device_;
+  const Options& options_;
+  std::uint32_t sm_;
+  L2* l2_;
+  memory::Cache cache_;
+  History history_;
+  CacheCounts counts_;
+  std::vector<SetCounts> sets_;
+  std::vector<Outstanding> outstanding_;   // a heap, soonest first
+  std::uint32_t lines_outstanding_ = 0, mshr_entries_;
+  unsigned sub_lines_, sub_sectors_, unit_;
+  Rng rng_;
+  double jitter_;            // SM cycles
+  Time hit_latency_, l2_latency_;
+  Time port_ = 0, port_sector_;   // from the network: when it is free, and what a sector takes of it
+};
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,49 @@
+// L2 of a study: what it holds, slice by slice; its latency and DRAM's, and what their bandwidths add when many ask.
+#pragma once
+
+#include <vector>
+
+#include "cachesim/history.h"
+#include "memory/address_map.h"
+#include "memory/cache.h"
+#include "cachesim/time.h"
+#include "stream/coalescer.h"
+
+namespace simtlab::cachesim {
+
+class L2 {
+ public:
+  L2(const device::Device& device, double sample);
+
+  struct Answer {
+    std::uint8_t missed = 0;   // sectors that came from DRAM
+    Time ready = 0;            // when the answer is back at the SM
+  };
+  // Reads sectors of a 128-byte line; what is missing is there afterwards.
+  Answer read(std::uint64_t line, std::uint8_t sectors, const Accessor& who, Time now);
+  void write(const stream::Segment& segment);
+  void write_back(std::uint64_t line, std::uint8_t sectors);   // whole sectors from an L1
+  void atomic(const stream::Segment& segment, const Accessor& who, Time now);
+
+  const CacheCounts& counts() const { return counts_; }
+  const History& history() const { return history_; }
+  std::uint64_t lines() const { return lines_; }
+  void begin_launch();   // counts from zero; the contents stay
+
+ private:
+  memory::Cache& slice_of(std::uint64_t line, std::uint64_t& slice_line);
+  void count_evictions(const memory::Evictions& evicted);
+
+  memory::AddressMap map_;
+  std::vector<memory::Cache> slices_;
+  History history_;
+  CacheCounts counts_;
+  std::uint64_t lines_;
+  unsigned unit_ = 0;
+  bool write_back_, write_allocate_;
+  Time latency_, dram_latency_;
+  // Fixed point, 8 more binary places than Time: when the slices and DRAM are free, and what a sector takes of them.
+  std::uint64_t free_ = 0, dram_free_ = 0, sector_, dram_sector_;
+};
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,96 @@
+// All lines that a cache has ever been asked for, each with what its history says.
+//
+// Open addressing over records that never move: an index of a record stays good. Memory grows with the footprint of a kernel, not with the number
+// of its accesses.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace simtlab::cachesim {
+
+struct LineRecord {
+  std::uint64_t key = 0;             // number of the line
+  std::uint64_t pending_until = 0;   // when the last of its outstanding sectors comes
+  std::uint32_t time = 0;            // of the last access in the reuse stack; 0: not in it
+  std::uint32_t last_warp = 0;       // of the launch; who touched it last
+  std::uint32_t last_block = 0;
+  std::uint8_t seen = 0;             // sectors ever asked for
+  std::uint8_t in_lru = 0;           // sectors that a fully associative cache of equal size holds
+  std::uint8_t dropped = 0;          // sectors that a store invalidated
+  std::uint8_t pending = 0;          // sectors outstanding
+  std::array<std::uint32_t, 4> used{};   // bytes read since the line's last fetch
+};
+
+class LineTable {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  LineTable() { clear(); }
+
+  // The record of a line; a new one (seen == 0) if there is none.
+  std::uint32_t at(std::uint64_t key) {
+    const std::uint64_t mixed = mix(key);
+    for (std::size_t i = mixed & mask_;; i = (i + 1) & mask_) {
+      const Entry entry = index_[i];
+      if (entry.record == 0) return add(key, mixed, i);
+      if (entry.tag == tag(mixed) && records_[entry.record - 1].key == key) return entry.record - 1;
+    }
+  }
+  std::uint32_t find(std::uint64_t key) const {
+    const std::uint64_t mixed = mix(key);
+    for (std::size_t i = mixed & mask_;; i = (i + 1) & mask_) {
+      const Entry entry = index_[i];
+      if (entry.record == 0) return none;
+      if (entry.tag == tag(mixed) && records_[entry.record - 1].key == key) return entry.record - 1;
+    }
+  }
+  LineRecord& operator[](std::uint32_t i) { return records_[i]; }
+  const LineRecord& operator[](std::uint32_t i) const { return records_[i]; }
+  std::vector<LineRecord>& all() { return records_; }
+  std::size_t size() const { return records_.size(); }
+  void clear() {
+    records_.clear();
+    index_.assign(first_slots, Entry{});
+    mask_ = first_slots - 1;
+  }
+
+ private:
+  // The tag keeps look-ups of what is not there away from the records.
+  struct Entry {
+    std::uint32_t record = 0;   // plus 1; 0: free
+    std::uint32_t tag = 0;
+  };
+  static constexpr std::size_t first_slots = 1024;
+  static std::uint64_t mix(std::uint64_t key) {
+    key *= 0x9e3779b97f4a7c15ull;
+    return key ^ key >> 29;
+  }
+  static std::uint32_t tag(std::uint64_t mixed) { return static_cast<std::uint32_t>(mixed >> 32); }
+  std::uint32_t add(std::uint64_t key, std::uint64_t mixed, std::size_t slot) {
+    if ((records_.size() + 1) * 2 > index_.size()) {
+      grow();
+      for (slot = mixed & mask_; index_[slot].record != 0;) slot = (slot + 1) & mask_;
+    }
+    records_.push_back({.key = key});
+    index_[slot] = {static_cast<std::uint32_t>(records_.size()), tag(mixed)};
+    return static_cast<std::uint32_t>(records_.size() - 1);
+  }
+  void grow() {
+    index_.assign(index_.size() * 2, Entry{});
+    mask_ = index_.size() - 1;
+    for (std::uint32_t r = 0; r < records_.size(); ++r) {
+      const std::uint64_t mixed = mix(records_[r].key);
+      std::size_t i = mixed & mask_;
+      while (index_[i].record != 0) i = (i + 1) & mask_;
+      index_[i] = {r + 1, tag(mixed)};
+    }
+  }
+
+  std::vector<LineRecord> records_;
+  std::vector<Entry> index_;
+  std::size_t mask_ = 0;
+};
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,60 @@
+// What a cache study does; the geometry of the caches is the device's (l1.*, l2.*).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace simtlab::cachesim {
+
+// Who accesses next. The first four order warps, as a GPU does; the others order single threads, whose accesses are not coalesced then.
+enum class Order : std::uint8_t { lrr, gto, oldest, two_level, sequential, random, round_robin };
+enum class Prefetch : std::uint8_t { none, next_line };
+// When a warp waits for data: `block`: at the end of a basic block, since compilers put its loads before their first use; `use`: at the first use in
+// the order of the PTX.
+enum class Wait : std::uint8_t { block, use };
+// How long a turn of a warp lasts: to where it has to wait, or to its next access.
+enum class Turn : std::uint8_t { batch, access };
+enum class Allocate : std::uint8_t { on_miss, on_fill };   // when a line gets its place in L1
+
+// Numbers from first to last, both included.
+struct Range {
+  std::uint64_t first = 0, last = ~std::uint64_t{0};
+  bool has(std::uint64_t n) const { return n >= first && n <= last; }
+  bool all() const { return first == 0 && last == ~std::uint64_t{0}; }
+  bool operator==(const Range&) const = default;
+};
+
+struct Options {
+  Order order = Order::lrr;
+  bool zero_latency = false;    // misses are filled at once and nobody waits
+  bool l2 = true;               // L2 behind the L1 caches, shared by all SMs
+  Prefetch prefetch = Prefetch::none;
+  Allocate allocate = Allocate::on_miss;
+  Wait wait = Wait::block;
+  Turn turn = Turn::batch;
+  // Of miss latencies, SM cycles: the deviation of a half-normal distribution that is added; it stands for the queues of a loaded GPU, which are not
+  // modelled. Below 0: 0.8 times dram.latency, calibrated on the stencil of data/measured/crawford.csv (docs/cache.md).
+  double jitter = -1;
+  double skew = 50;             // SM cycles between the first blocks of an SM and of the next one; calibrated on the transposition there
+  Range sms;                    // simulated; blocks are dealt to all in turn then, those of other SMs are left out
+  Range groups;                 // executed; the other blocks of a launch are left out
+  double sample = 1;            // share of the lines whose reuse distances are followed
+  std::uint32_t pictures = 0;   // points of the access pictures; 0: none
+  std::uint64_t seed = 0;       // of the random order and random replacement
+  bool operator==(const Options&) const = default;
+};
+
+std::string_view name_of(Order order);
+std::string_view name_of(Prefetch prefetch);
+std::string_view name_of(Allocate allocate);
+std::string_view name_of(Wait wait);
+std::string_view name_of(Turn turn);
+inline bool orders_threads(Order order) { return order >= Order::sequential; }
+
+// As text: "order=gto,zero_latency=1,sms=0-3"; what is default is left out. parse() throws Error(usage, "cache-option").
+std::string to_text(const Options& options);
+Options parse_options(std::string_view text);
+
+}  // namespace simtlab::cachesim

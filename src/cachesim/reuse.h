@@ -1,0 +1,73 @@
+// Reuse distances: how many other lines were touched since a line was touched last.
+//
+// Exact, in one pass (Mattson et al. 1970 for the stack; Bennett and Kruskal 1975, Olken 1981 for the counting): each line has one mark at the time
+// of its last access; the distance is the number of marks after it. Marks are bits; a tree over words of 64 of them counts (Fenwick 1994). When the
+// times run out, the marks are numbered anew. Memory is that of the lines, time O(log lines) an access.
+//
+// A fully associative LRU cache of C lines hits exactly the accesses of a distance below C: the histogram is the miss-ratio curve of all
+// sizes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cachesim/lines.h"
+
+namespace simtlab::cachesim {
+
+inline constexpr std::uint64_t never_before = ~std::uint64_t{0};
+
+class ReuseStack {
+ public:
+  explicit ReuseStack(LineTable& lines) : lines_(lines) { clear(); }
+
+  // The line is touched now. Returns its distance, never_before for the first time.
+  std::uint64_t touch(std::uint32_t line);
+  // The same without touching.
+  std::uint64_t distance(std::uint32_t line) const {
+    const std::uint32_t time = lines_[line].time;
+    return time == 0 ? never_before : after(time);
+  }
+  void clear();
+
+ private:
+  static constexpr std::uint32_t least_window = 1u << 14;
+
+  std::uint64_t after(std::uint32_t time) const;
+  void mark(std::uint32_t time);
+  void unmark(std::uint32_t time);
+  void renumber();
+  void resize(std::uint32_t window);
+
+  LineTable& lines_;
+  std::vector<std::uint64_t> bits_;      // by time
+  std::vector<std::uint32_t> tree_;      // marks in words, 1-based Fenwick tree
+  std::vector<std::uint32_t> owner_;     // line by time
+  std::uint32_t now_ = 1;                // next time; 0 means never
+  std::uint32_t live_ = 0;               // marks
+};
+
+// How many accesses had which distance.
+class ReuseHistogram {
+ public:
+  void add(std::uint64_t distance, std::uint64_t weight) {
+    if (distance == never_before) {
+      first_ += weight;
+      return;
+    }
+    if (distance >= counts_.size()) counts_.resize(distance + distance / 2 + 64, 0);
+    counts_[distance] += weight;
+  }
+  void add(const ReuseHistogram& other);
+  std::uint64_t first() const { return first_; }                        // accesses without an earlier one
+  const std::vector<std::uint64_t>& counts() const { return counts_; }  // by distance
+  std::uint64_t total() const;
+  // Share of the accesses that miss a fully associative LRU cache of so many lines; 0 without accesses.
+  double miss_ratio(std::uint64_t lines) const;
+
+ private:
+  std::uint64_t first_ = 0;
+  std::vector<std::uint64_t> counts_;
+};
+
+}  // namespace simtlab::cachesim

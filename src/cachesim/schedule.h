@@ -1,0 +1,63 @@
+// Which warp of an SM accesses next: one file a policy in schedules/. A new policy is a new file, a line in schedule.cpp and a name in options.h.
+//
+// A turn of a warp goes up to its next access to memory: that is the grain at which caches see a schedule.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cachesim/options.h"
+
+namespace simtlab::cachesim {
+
+// Places of warps of an SM.
+class WarpSet {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  explicit WarpSet(std::uint32_t size = 0) : words_((size + 63) / 64, 0) {}
+  void add(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void remove(std::uint32_t i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+  bool has(std::uint32_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
+  bool empty() const {
+    for (const std::uint64_t word : words_)
+      if (word != 0) return false;
+    return true;
+  }
+  // The first from `from` on; none if there is none.
+  std::uint32_t next(std::uint32_t from) const {
+    for (std::size_t w = from / 64; w < words_.size(); ++w) {
+      std::uint64_t word = words_[w];
+      if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
+      if (word != 0) return static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
+    }
+    return none;
+  }
+  // The first after `after`, beginning again at 0.
+  std::uint32_t next_around(std::uint32_t after) const {
+    const std::uint32_t found = after + 1 < words_.size() * 64 ? next(after + 1) : none;
+    return found != none ? found : next(0);
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+  virtual void began(std::uint32_t /*warp*/) {}          // a place has a new warp
+  virtual void waits(std::uint32_t /*warp*/) {}          // for data or at a barrier
+  virtual std::uint32_t pick(const WarpSet& ready) = 0;  // ready is not empty
+};
+
+// order: one that orders warps. places: of warps of an SM.
+std::unique_ptr<Schedule> make_schedule(Order order, std::uint32_t places);
+
+std::unique_ptr<Schedule> make_lrr();
+std::unique_ptr<Schedule> make_gto(std::uint32_t places);
+std::unique_ptr<Schedule> make_oldest(std::uint32_t places);
+std::unique_ptr<Schedule> make_two_level(std::uint32_t places);
+
+}  // namespace simtlab::cachesim

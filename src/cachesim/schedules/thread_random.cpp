@@ -1,0 +1,26 @@
+// A thread by chance, equally likely each; the first after it that has an access. The same seed gives the same order.
+#include "base/rng.h"
+#include "cachesim/thread_order.h"
+
+namespace simtlab::cachesim {
+namespace {
+
+class Random final : public ThreadOrder {
+ public:
+  explicit Random(std::uint64_t seed) : rng_(seed) {}
+  std::uint32_t pick(std::uint32_t threads, const WarpSet& candidates, const Ask& ask) override {
+    auto thread = static_cast<std::uint32_t>(rng_.below(threads)) - 1;   // the search begins behind it
+    while ((thread = candidates.next_around(thread)) != none)
+      if (ask(thread)) return thread;
+    return none;
+  }
+
+ private:
+  Rng rng_;
+};
+
+}  // namespace
+
+std::unique_ptr<ThreadOrder> make_random(std::uint64_t seed) { return std::make_unique<Random>(seed); }
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,23 @@
+// One access of each thread in turn.
+#include "cachesim/thread_order.h"
+
+namespace simtlab::cachesim {
+namespace {
+
+class RoundRobin final : public ThreadOrder {
+ public:
+  std::uint32_t pick(std::uint32_t, const WarpSet& candidates, const Ask& ask) override {
+    while ((last_ = candidates.next_around(last_)) != none)
+      if (ask(last_)) return last_;
+    return none;
+  }
+
+ private:
+  std::uint32_t last_ = none - 1;   // the first pick is from 0
+};
+
+}  // namespace
+
+std::unique_ptr<ThreadOrder> make_round_robin() { return std::make_unique<RoundRobin>(); }
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,117 @@
+// One SM of a study: its resident blocks, its L1, and what its warps or threads access in which order.
+#pragma once
+
+#include <bit>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cachesim/buffers.h"
+#include "cachesim/code.h"
+#include "cachesim/l1.h"
+#include "cachesim/picture.h"
+#include "stream/warp_source.h"
+
+namespace simtlab::cachesim {
+
+// Hands out the blocks of a launch: to whoever asks, in the order of their index; with --sms, each SM has its own in turn.
+class BlockQueue {
+ public:
+  BlockQueue(std::uint64_t first, std::uint64_t end, std::uint32_t sms, bool dealt) : next_(first), end_(end), dealt_(dealt) {
+    if (!dealt_) return;
+    for (std::uint32_t sm = 0; sm < sms; ++sm) own_.push_back(first + sm);
+  }
+  std::optional<std::uint64_t> take(std::uint32_t sm) {
+    std::uint64_t& next = dealt_ ? own_[sm] : next_;
+    if (next >= end_) return std::nullopt;
+    const std::uint64_t block = next;
+    next += dealt_ ? own_.size() : 1;
+    return block;
+  }
+
+ private:
+  std::uint64_t next_, end_;
+  bool dealt_;
+  std::vector<std::uint64_t> own_;
+};
+
+inline constexpr std::uint64_t local_base = std::uint64_t{1} << 46;   // local memory lies beyond all allocations
+
+// What all SMs of a launch share.
+struct LaunchState {
+  const stream::WarpSource& source;
+  const device::Device& device;
+  const Options& options;
+  Codes& codes;
+  Buffers& buffers;
+  BlockQueue& blocks;
+  std::uint32_t blocks_per_sm = 1;
+  std::uint32_t l1_ways = 1;
+  std::uint64_t frame_bytes = 0;       // of local memory of a warp
+  std::uint64_t warp_instructions = 0, thread_instructions = 0, thread_accesses = 0;
+};
+
+class Sm {
+ public:
+  Sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture);
+  virtual ~Sm() = default;
+
+  std::uint32_t id() const { return id_; }
+  bool accept_block();                      // takes the next block if it has room; false: no room or no block
+  bool finished() const { return resident_ == 0; }
+  virtual void run(Time until) = 0;         // works up to then
+  virtual Time next_time() const = 0;       // when it can go on; ~0: nothing resident
+  std::uint64_t blocks_run() const { return blocks_run_; }
+
+ protected:
+  struct Resident {
+    std::unique_ptr<stream::ResidentBlock> block;
+    std::uint64_t index = 0;
+    std::uint32_t live = 0;                 // warps that have not ended; 0: free
+  };
+  // A warp of the block in this place, of all of the SM.
+  std::uint32_t place_of(std::uint32_t resident, unsigned warp) const { return resident * warps_per_block_ + warp; }
+  Resident& resident_of(std::uint32_t place) { return residents_[place / warps_per_block_]; }
+  unsigned warp_of(std::uint32_t place) const { return place % warps_per_block_; }
+  Accessor accessor(std::uint32_t place) const;
+  std::uint32_t places() const { return static_cast<std::uint32_t>(residents_.size()) * warps_per_block_; }
+
+  virtual void warp_began(std::uint32_t place) = 0;
+  void warp_ended(std::uint32_t place);     // the block may end, and the next one begin
+  void check_progress() const;              // throws if nobody can go on
+  // Adds an access of lanes to the counters of its instruction, before it is split in lines.
+  void count_request(Code& code, std::uint32_t pc, const stream::Step& step);
+  static std::uint64_t first_byte(const stream::Segment& segment) {
+    return static_cast<unsigned>(std::countr_zero(segment.sectors)) * stream::sector_bytes;
+  }
+  static void count_segment(const stream::Segment& segment, const Tally& tally) {
+    unsigned bytes = 0;
+    for (const std::uint32_t mask : segment.bytes) bytes += mask == ~0u ? 32 : static_cast<unsigned>(std::popcount(mask));
+    for (AccessCounts* counts : {tally.instruction, tally.buffer}) {
+      ++counts->lines;
+      counts->sectors += stream::count_sectors(segment.sectors);
+      counts->bytes += bytes;
+    }
+  }
+  Tally tally(Code& code, std::uint32_t pc, std::uint64_t address);
+  void draw(const stream::Step& step, std::uint32_t place, bool store);
+
+  std::uint32_t id_;
+  LaunchState& launch_;
+  L1& l1_;
+  Picture* picture_;
+  unsigned warps_per_block_;
+  std::unique_ptr<stream::SmShare> share_;
+  std::vector<Resident> residents_;
+  std::uint32_t resident_ = 0;
+  std::uint64_t blocks_run_ = 0;
+  std::uint32_t buffer_hint_ = 0;
+  stream::Segments segments_;
+};
+
+// The warps of an SM in the order of a schedule; with latencies and limits of outstanding misses, or without.
+std::unique_ptr<Sm> make_warp_sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture);
+// The threads of an SM one by one.
+std::unique_ptr<Sm> make_thread_sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture);
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,123 @@
+#include "cachesim/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cachesim/study_impl.h"
+#include "device/carve_out.h"
+
+namespace simtlab::cachesim {
+namespace {
+
+// SMs take turns of so many cycles: the order in which they meet at L2 and take blocks is right to that.
+constexpr Time quantum = Time{64} << time_bits;
+
+}  // namespace
+
+Study::Study(const device::Device& device, const Options& options) : impl_(std::make_unique<StudyState>(device, options)) {
+  if (!options.sms.all() && options.sms.last >= device.sm.count)
+    throw Error(ExitCode::usage, "cache-option", fmt::format("--sms {}-{}: {} has SMs 0 to {}", options.sms.first, options.sms.last, device.name, device.sm.count - 1));
+}
+Study::~Study() = default;
+
+void StudyState::prepare(std::uint32_t l1_ways) {
+  if (l1.empty()) l1.resize(device.sm.count);
+  for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
+    if (!simulated(sm)) continue;
+    if (l1[sm] == nullptr || l1[sm]->ways() != l1_ways) l1[sm] = std::make_unique<L1>(device, l1_ways, options, sm, l2 ? &*l2 : nullptr);
+    l1[sm]->begin_launch();
+  }
+  if (l2) l2->begin_launch();
+  sms.assign(device.sm.count, {});
+  picture = Picture(options.pictures);
+}
+
+void StudyState::work(const Study::Launch& launch, LaunchState& state) {
+  std::vector<std::unique_ptr<Sm>> active;
+  for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
+    if (!simulated(sm)) continue;
+    Picture* const drawn = active.empty() ? &picture : nullptr;
+    active.push_back(orders_threads(options.order) ? make_thread_sm(sm, state, *l1[sm], drawn) : make_warp_sm(sm, state, *l1[sm], drawn));
+  }
+  // One block to each SM in turn, as long as there is room; then each takes the next when one of its own ends.
+  for (bool any = true; any;) {
+    any = false;
+    for (const auto& sm : active) any = sm->accept_block() || any;
+  }
+  const auto keep = [&] {
+    for (const auto& sm : active) sms[sm->id()].blocks = sm->blocks_run();
+    warp_instructions = state.warp_instructions;
+    thread_instructions = state.thread_instructions;
+    launch_accesses = state.thread_accesses;
+  };
+  const Time limit = launch.max_cycles == 0 ? ~Time{0} : launch.max_cycles << time_bits;
+  try {
+    for (;;) {
+      Time next = ~Time{0};
+      for (const auto& sm : active) next = std::min(next, sm->next_time());
+      if (next == ~Time{0}) break;
+      if (launch.interrupt != nullptr && *launch.interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source->function().name));
+      if (next > limit)
+        throw Error(ExitCode::failure, "limit-cycles", fmt::format("kernel '{}' ran longer than {} cycles, the limit given", source->function().name, launch.max_cycles),
+                    "raise --max-cycles if the kernel is expected to run longer");
+      for (const auto& sm : active)
+        if (!sm->finished()) sm->run((next / quantum + 1) * quantum);
+    }
+  } catch (...) {
+    keep();
+    throw;
+  }
+  keep();
+}
+
+void StudyState::close() {
+  for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
+    if (l1[sm] == nullptr) continue;
+    l1[sm]->finish();
+    sms[sm].l1 = l1[sm]->counts();
+    totals[sm].blocks += sms[sm].blocks;
+    totals[sm].l1.add(sms[sm].l1);
+  }
+  thread_accesses += launch_accesses;
+}
+
+result::KernelResult Study::run(const Launch& launch) {
+  StudyState& m = *impl_;
+  m.source = launch.source;
+  m.occupancy = launch.occupancy;
+  m.codes = std::make_unique<Codes>(m.device);
+  m.buffers = std::make_unique<Buffers>(launch.buffers);
+  const std::uint64_t shared = std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block;
+  m.prepare(device::l1_ways_beside(m.device, shared));
+
+  const std::uint64_t count = launch.source->block_count();
+  const std::uint64_t first = std::min(m.options.groups.first, count);
+  const std::uint64_t end = m.options.groups.last >= count ? count : m.options.groups.last + 1;
+  BlockQueue blocks(first, std::max(first, end), m.device.sm.count, !m.options.sms.all());
+  LaunchState state{.source = *launch.source,
+                    .device = m.device,
+                    .options = m.options,
+                    .codes = *m.codes,
+                    .buffers = *m.buffers,
+                    .blocks = blocks,
+                    .blocks_per_sm = launch.occupancy.blocks_per_sm,
+                    .frame_bytes = (std::uint64_t{launch.source->function().total_frame_bytes} + 3) / 4 * stream::line_bytes};
+  try {
+    m.work(launch, state);
+  } catch (...) {
+    m.close();
+    throw;
+  }
+  m.close();
+  return describe(m);
+}
+
+result::KernelResult Study::partial() const { return describe(*impl_); }
+
+void Study::add_totals(result::Metrics& total) const { set_over_sms(total, impl_->totals); }
+
+std::uint64_t Study::thread_accesses() const { return impl_->thread_accesses; }
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,47 @@
+// The cache study of a GPU: every launch through the L1 of each SM and the L2 that they share.
+//
+// Executes (or replays) a launch in an order of the user's choice, and counts. No cycles: with latencies there is a time of its own that decides
+// which access comes first, but what it says about time is no prediction (simtlab run makes one).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachesim/buffers.h"
+#include "cachesim/options.h"
+#include "device/device.h"
+#include "device/occupancy.h"
+#include "result/metrics.h"
+#include "stream/warp_source.h"
+
+namespace simtlab::cachesim {
+
+struct StudyState;
+
+class Study {
+ public:
+  Study(const device::Device& device, const Options& options);
+  ~Study();
+
+  struct Launch {
+    const stream::WarpSource* source = nullptr;
+    device::Occupancy occupancy;
+    std::vector<Buffer> buffers;             // by name
+    const volatile bool* interrupt = nullptr;
+    std::uint64_t max_cycles = 0;            // of the study's own time; 0: no limit
+  };
+  // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
+  result::KernelResult run(const Launch& launch);
+  result::KernelResult partial() const;
+  // Median and range over SMs, of all launches together.
+  void add_totals(result::Metrics& total) const;
+  std::uint64_t thread_accesses() const;     // of all launches
+
+ private:
+  std::unique_ptr<StudyState> impl_;
+};
+
+}  // namespace simtlab::cachesim

@@ -1,0 +1,284 @@
+#include "cli/cache_variants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/shown.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/temporary.h"
+#include "report/format.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_points = 10000;
+
+// Short names of what people sweep most.
+constexpr std::pair<std::string_view, std::string_view> short_names[] = {
+    {"size", "l1.bytes"}, {"ways", "l1.ways"}, {"policy", "l1.replacement"}, {"index", "l1.set_index"}, {"line", "l1.line_bytes"}, {"sector", "l1.sector_bytes"}};
+// Options of the study that vary like keys of the device.
+constexpr std::string_view study_keys[] = {"order", "prefetch", "allocate", "wait", "turn", "jitter", "skew", "zero_latency", "l2"};
+
+struct Change {
+  std::string key, value;
+};
+using Variant = std::vector<Change>;
+
+struct Axis {
+  std::string name;                  // as typed
+  std::vector<Change> values;
+};
+
+std::string full_name(std::string_view key) {
+  for (const auto& [name, full] : short_names)
+    if (name == key) return std::string(full);
+  return std::string(key);
+}
+
+bool is_study_key(std::string_view key) { return std::ranges::find(study_keys, key) != std::end(study_keys); }
+
+// "16K" as the data files write it.
+std::string with_unit(std::string value) {
+  for (const char unit : {'K', 'M', 'G'})
+    if (value.size() > 1 && value.back() == unit) {
+      value.pop_back();
+      return fmt::format("{} {}iB", value, unit);
+    }
+  return value;
+}
+
+[[noreturn]] void refuse_axis(const std::string& text, const std::string& why) {
+  throw Error(ExitCode::usage, "cache-sweep", fmt::format("--sweep {}: {}", shown(text, 60), why), "size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto; FIRST:LAST doubles");
+}
+
+// "16K:128K" are doublings.
+std::vector<std::string> doublings(const std::string& text, const std::string& first, const std::string& last) {
+  const auto number = [&](std::string_view digits) {
+    std::uint64_t out = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+    const std::string unit(end, digits.data() + digits.size());
+    const std::size_t power = std::string("KMG").find(unit.empty() ? '?' : unit[0]);
+    if (error != std::errc{} || out == 0 || unit.size() > 1 || (!unit.empty() && power == std::string::npos) || out > 1u << 30)
+      refuse_axis(text, "a range goes from one number to another, as 16K:128K");
+    return out << (unit.empty() ? 0 : 10 * (power + 1));
+  };
+  const std::uint64_t from = number(first), to = number(last);
+  if (from > to) refuse_axis(text, "the first value is above the last");
+  const bool kilo = first.find_first_not_of("0123456789") != std::string::npos;
+  std::vector<std::string> out;
+  for (std::uint64_t n = from; n <= to; n *= 2) out.push_back(kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n));
+  return out;
+}
+
+Axis axis(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) refuse_axis(text, "KEY=VALUES is expected");
+  Axis out{text.substr(0, equals), {}};
+  std::vector<std::string> values;
+  std::string rest = text.substr(equals + 1);
+  if (const std::size_t colon = rest.find(':'); colon != std::string::npos) {
+    values = doublings(text, rest.substr(0, colon), rest.substr(colon + 1));
+  } else {
+    for (std::size_t at = 0; at <= rest.size();) {
+      const std::size_t comma = std::min(rest.find(',', at), rest.size());
+      values.push_back(rest.substr(at, comma - at));
+      at = comma + 1;
+    }
+  }
+  for (const std::string& value : values) {
+    if (value.empty()) refuse_axis(text, "a value is empty");
+    out.values.push_back({full_name(out.name), value});
+  }
+  return out;
+}
+
+Run with(Run run, cachesim::Options study, const Variant& variant) {
+  std::string text = cachesim::to_text(study);
+  for (const Change& c : variant) {
+    if (is_study_key(c.key))
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", c.key, c.value);
+    else
+      run.run.device.set.push_back(fmt::format("{}={}", c.key, with_unit(c.value)));
+  }
+  cachesim::parse_options(text);   // throws
+  run.run.cache = text;
+  return run;
+}
+
+// A study that a sweep can go on without: what made it impossible.
+struct Point {
+  result::Result result;
+  std::string problem;
+};
+
+Point point_of(const Run& run, const cachesim::Options& study, const Target& target, const Variant& variant) {
+  const auto hopeless = [](const Error& e) { return e.code() != ExitCode::bad_input || (!e.id().starts_with("config-value") && !e.id().starts_with("device-value")); };
+  try {
+    return {study_result(with(run, study, variant), target), {}};
+  } catch (const Error& e) {
+    if (hopeless(e)) throw;
+    return {{}, e.diagnostics().front().message};
+  }
+}
+
+double of(const result::Result& r, const char* metric) { return r.total.get(metric).value_or(0); }
+
+constexpr std::pair<const char*, const char*> compared[] = {
+    {"access.threads", "accesses of threads"}, {"access.sectors", "sectors"}, {"access.use", "share of their bytes used"},
+    {"l1.read.accesses", "L1 reads"}, {"l1.read.hits", "L1 hits"}, {"l1.read.hits_pending", "L1 hits pending"}, {"l1.read.misses", "L1 misses"},
+    {"l1.read.misses.cold", "  cold"}, {"l1.read.misses.capacity", "  capacity"}, {"l1.read.misses.conflict", "  conflict"},
+    {"l1.read.misses.invalidated", "  invalidated"}, {"l1.read.miss_rate", "L1 miss rate"}, {"l1.read.miss_rate.median", "  median SM"},
+    {"l1.fetched.bytes", "bytes from L2"}, {"l1.fetched.use", "share of them read"}, {"l2.read.accesses", "L2 reads"}, {"l2.read.misses", "L2 misses"},
+    {"l2.read.miss_rate", "L2 miss rate"}, {"dram.read.bytes", "bytes from DRAM"}, {"dram.write.bytes", "bytes to DRAM"}};
+
+std::string shown_value(const char* metric, std::optional<double> value) {
+  if (!value) return "-";
+  const std::string_view name(metric);
+  if (name.find("rate") != std::string_view::npos || name.ends_with(".use")) return report::format_share(*value);
+  return report::format_exact(static_cast<std::uint64_t>(*value));
+}
+
+void write_document(const OutputOptions& output, const Json& document, const std::string& text) {
+  if (!output.json.empty()) write_to(output.json, document.dump(2) + "\n");
+  if (!output.output.empty())
+    write_to(output.output, text);
+  else if (!data_on_stdout(output))
+    print(text);
+}
+
+Json metrics_of(const result::Metrics& m) {
+  Json out = Json::object();
+  for (const result::Metrics::Value& v : m.values()) {
+    if (v.name.starts_with("host.")) continue;
+    out[v.name] = {{"value", v.is_integer ? Json(v.integer) : Json(v.real)}, {"unit", result::find_metric(v.name)->unit}};
+  }
+  return out;
+}
+
+}  // namespace
+
+result::Result study_result(Run run, const Target& target) {
+  const TemporaryDirectory folder;
+  run.output.json = (folder.path() / "study.json").string();
+  run.output.output = (folder.path() / "study.txt").string();
+  run.output.csv.clear();
+  run.output.quiet = true;
+  const int code = run_command(target.app, run, target.rest, target.after_dashes);
+  if (code != 0) throw Error(static_cast<ExitCode>(code), "cache-variant", "a study of the table failed; what it said is above");
+  return result::result_from_json(read_file(run.output.json, result::max_json_bytes, "result file"), run.output.json);
+}
+
+int sweep_study(const Run& run, const cachesim::Options& study, const Target& target, const std::vector<std::string>& texts) {
+  OutputOptions output = run.output;
+  check_outputs(output);
+  std::vector<Axis> axes;
+  std::size_t points = 1;
+  for (const std::string& text : texts) {
+    axes.push_back(axis(text));
+    points *= axes.back().values.size();
+    if (points > most_points) refuse_axis(text, fmt::format("more than {} points", most_points));
+  }
+  const report::Style style = style_for(1, output.color);
+  std::string header, csv, out;
+  for (const Axis& a : axes) header += fmt::format("{:<14}", a.name), csv += a.name + ",";
+  csv += "l1.read.accesses,l1.read.misses,l1.read.miss_rate,l1.read.misses.cold,l1.read.misses.capacity,l1.read.misses.conflict,l2.read.accesses,l2.read.misses,problem\n";
+  out += report::painted(fmt::format("{}{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}\n", header, "L1 reads", "miss", "", "cold", "capacity", "conflict", "L2 reads", "miss"),
+                         report::Paint::bold, style);
+  Json document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
+  for (std::size_t i = 0; i < points; ++i) {
+    Variant variant;
+    std::string row;
+    Json entry = {{"point", Json::object()}};
+    for (std::size_t a = 0, rest = i, below = points; a < axes.size(); ++a) {   // the last axis runs fastest
+      below /= axes[a].values.size();
+      const Change& c = axes[a].values[rest / below];
+      rest %= below;
+      variant.push_back(c);
+      row += fmt::format("{:<14}", c.value);
+      csv += c.value + ",";
+      entry["point"][axes[a].name] = c.value;
+    }
+    const Point point = point_of(run, study, target, variant);
+    if (!point.problem.empty()) {
+      out += fmt::format("{}{}\n", row, report::painted(report::shortened(point.problem, 90), report::Paint::dim, style));
+      csv += fmt::format(",,,,,,,,\"{}\"\n", point.problem);
+      entry["problem"] = point.problem;
+    } else {
+      const result::Result& r = point.result;
+      const double reads = of(r, "l1.read.accesses"), misses = of(r, "l1.read.misses"), rate = reads == 0 ? 0 : misses / reads;
+      const auto share = [&](const char* metric) { return misses == 0 ? std::string("-") : report::format_share(of(r, metric) / misses); };
+      out += fmt::format("{}{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}\n", row, report::format_count(reads), report::format_share(rate), report::bar(rate, 24, style),
+                         share("l1.read.misses.cold"), share("l1.read.misses.capacity"), share("l1.read.misses.conflict"), report::format_count(of(r, "l2.read.accesses")),
+                         report::format_share(of(r, "l2.read.miss_rate")));
+      csv += fmt::format("{},{},{},{},{},{},{},{},\n", reads, misses, rate, of(r, "l1.read.misses.cold"), of(r, "l1.read.misses.capacity"), of(r, "l1.read.misses.conflict"),
+                         of(r, "l2.read.accesses"), of(r, "l2.read.misses"));
+      entry["total"] = metrics_of(r.total);
+    }
+    document["sweep"].push_back(std::move(entry));
+  }
+  if (!output.csv.empty()) write_to(output.csv, csv);
+  write_document(output, document, out);
+  return 0;
+}
+
+namespace {
+
+// A result file, another kernel, or settings.
+result::Result variant_of(const Run& run, const cachesim::Options& study, const Target& target, const std::string& text) {
+  if (text.ends_with(".json")) return result::result_from_json(read_file(text, result::max_json_bytes, "result file"), text);
+  if (text.find('=') == std::string::npos) {
+    // Another version takes the place of the first argument.
+    Target other{target.app, target.rest, target.after_dashes};
+    if (other.rest.empty()) other.rest.push_back(text);
+    else other.rest.front() = text;
+    return study_result(run, other);
+  }
+  Variant variant;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, comma - at);
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ExitCode::usage, "cache-compare", fmt::format("--compare {}: '{}' is no setting", shown(text, 60), shown(part, 40)), "KEY=VALUE,KEY=VALUE; a.json; b.ptx");
+    variant.push_back({full_name(part.substr(0, equals)), part.substr(equals + 1)});
+    at = comma + 1;
+  }
+  return study_result(with(run, study, variant), target);
+}
+
+}  // namespace
+
+int compare_studies(const Run& run, const cachesim::Options& study, const Target& target, const std::string& a, const std::string& b) {
+  OutputOptions output = run.output;
+  check_outputs(output);
+  const result::Result first = variant_of(run, study, target, a), second = variant_of(run, study, target, b);
+  for (const auto& [r, name] : {std::pair{&first, &a}, {&second, &b}})
+    if (r->manifest.mode != "cache")
+      throw Error(ExitCode::bad_input, "cache-compare", fmt::format("{} is no result of a cache study", shown(*name)), "simtlab cache ... --json=FILE writes one");
+  const report::Style style = style_for(1, output.color);
+  std::string out = report::painted(fmt::format("{:<28} {:>22} {:>22} {:>10}\n", "", report::shortened(a, 22), report::shortened(b, 22), "change"), report::Paint::bold, style);
+  std::string csv = "metric,a,b\n";
+  Json document = {{"schema", result::json_schema}, {"a", a}, {"b", b}, {"metrics", Json::object()}};
+  for (const auto& [metric, label] : compared) {
+    const auto x = first.total.get(metric), y = second.total.get(metric);
+    if (!x && !y) continue;
+    const std::string change = x && y && *x != 0 ? fmt::format("{:+.1f} %", (*y / *x - 1) * 100) : x && y && *x == *y ? "+0.0 %" : "";
+    out += fmt::format("{:<28} {:>22} {:>22} {:>10}\n", label, shown_value(metric, x), shown_value(metric, y), change);
+    csv += fmt::format("{},{},{}\n", metric, x ? fmt::format("{}", *x) : "", y ? fmt::format("{}", *y) : "");
+    document["metrics"][metric] = {{"a", x ? Json(*x) : Json()}, {"b", y ? Json(*y) : Json()}};
+  }
+  if (!output.csv.empty()) write_to(output.csv, csv);
+  write_document(output, document, out);
+  return 0;
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,30 @@
+// What `simtlab run` and `simtlab cache` have in common: a source, an executable, a kernel or a trace on the simulated GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/checkpoint.h"
+#include "cli/kernel.h"
+#include "cli/observe.h"
+#include "cli/options.h"
+
+namespace simtlab::cli {
+
+struct Run {
+  RunOptions run;
+  std::string record, trace;
+  ObserveOptions observe;
+  CheckpointWish checkpoint;
+  OutputOptions output;
+  KernelRun kernel;
+};
+
+void add_kernel_options(CLI::App& command, KernelRun& run);
+
+// Runs what `rest` and `after_dashes` name and writes the report. Returns the exit code or throws Error.
+int run_command(const CLI::App& app, Run options, const std::vector<std::string>& rest,
+                const std::optional<std::vector<std::string>>& after_dashes);
+
+}  // namespace simtlab::cli

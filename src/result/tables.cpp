@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "result/table.h"
+
+namespace simtlab::result {
+namespace {
+
+// Columns of what is counted for an instruction and for a buffer alike.
+std::vector<ColumnDeclaration> with_accesses(std::vector<ColumnDeclaration> first) {
+  const std::vector<ColumnDeclaration> counts = {
+      {"requests", "1", "Warp instructions (single threads with an order of threads)"},
+      {"threads", "1", "Thread accesses of them"},
+      {"lines", "1", "Lines of 128 bytes after coalescing"},
+      {"sectors", "1", "Sectors of 32 bytes after coalescing"},
+      {"bytes", "bytes", "Different bytes that the threads of a request ask for, summed over requests"},
+      {"use", "1", "bytes / (32 * sectors): how much of what is moved the threads want"},
+      {"l1.read.accesses", "1", "Reads that looked into L1, as l1.read.accesses"},
+      {"l1.read.misses", "1", "Of them, misses"},
+      {"l1.read.misses.cold", "1", "Misses of sectors that the SM never read before"},
+      {"l1.read.misses.capacity", "1", "Misses that a fully associative LRU cache of equal size has, too"},
+      {"l1.read.misses.conflict", "1", "Misses that it would not have"},
+      {"l1.read.misses.invalidated", "1", "Misses of what a store or atomic threw out"},
+      {"l1.read.miss_rate", "1", "l1.read.misses / l1.read.accesses"},
+      {"l2.read.accesses", "1", "Sectors that were asked of L2"},
+      {"l2.read.misses", "1", "Of them, misses"},
+  };
+  first.insert(first.end(), counts.begin(), counts.end());
+  return first;
+}
+
+}  // namespace
+
+const std::vector<TableDeclaration>& table_registry() {
+  // Never destroyed: a program's result is written by an exit handler, which may run after static destructors.
+  static const auto& all = *new std::vector<TableDeclaration>{
+      {"sms",
+       "L1 of each SM.",
+       {{"sm", "1", "Number of the SM"},
+        {"blocks", "1", "Blocks that it ran"},
+        {"l1.read.accesses", "1", "Reads that looked into its L1"},
+        {"l1.read.hits", "1", "Of them, hits"},
+        {"l1.read.hits_pending", "1", "Hits on lines that were under way"},
+        {"l1.read.misses", "1", "Misses"},
+        {"l1.read.misses.cold", "1", "Misses of sectors that the SM never read before"},
+        {"l1.read.misses.capacity", "1", "Misses that a fully associative LRU cache of equal size has, too"},
+        {"l1.read.misses.conflict", "1", "Misses that it would not have"},
+        {"l1.read.misses.invalidated", "1", "Misses of what a store or atomic threw out"},
+        {"l1.read.miss_rate", "1", "l1.read.misses / l1.read.accesses"},
+        {"l1.read.stalled", "1", "Reads that waited for an MSHR or for a place in their set"},
+        {"l1.write.accesses", "1", "Writes that reached its L1"}}},
+      {"instructions",
+       "Every instruction that accesses global or local memory.",
+       with_accesses({{"function", "", "PTX name of the function"},
+                      {"ptx_line", "1", "Line of the PTX text"},
+                      {"ptx", "", "The line"},
+                      {"file", "", "Source file, where the code has line information"},
+                      {"line", "1", "Source line"},
+                      {"kind", "", "load, store or atomic"},
+                      {"stride", "bytes", "Between the addresses of neighbouring threads, where it is the same for most"}})},
+      {"buffers", "Every allocation that was accessed.",
+       with_accesses({{"name", "", "Parameter of the kernel, or what allocated it"}, {"size", "bytes", "Size of the allocation"}})},
+      {"sets",
+       "Sets of L1, summed over the SMs.",
+       {{"set", "1", "Number of the set"},
+        {"accesses", "1", "Reads of lines of the set"},
+        {"misses", "1", "Of them, misses"},
+        {"conflicts", "1", "Of them, conflict misses"}}},
+      {"reuse",
+       "Reuse distances in L1: how many other lines an SM read since it read a line last.",
+       {{"from", "1", "Least distance of the row, in lines"}, {"to", "1", "Greatest distance"}, {"accesses", "1", "Line reads; with sampling, of sampled lines"}}},
+      {"miss_ratio",
+       "Share of the line reads that miss fully associative LRU caches of other sizes.",
+       {{"cache", "", "l1 or l2"},
+        {"bytes", "bytes", "Capacity"},
+        {"lines", "1", "Lines of that capacity"},
+        {"ratio", "1", "Share that misses"},
+        {"error", "1", "Standard error of the share; with sampling"}}},
+      {"points",
+       "Single accesses of one SM, evenly over the run.",
+       {{"order", "1", "Number of the thread access on the SM"},
+        {"buffer", "", "Name of the buffer"},
+        {"offset", "bytes", "From the start of the buffer"},
+        {"thread", "1", "Thread of the launch"},
+        {"store", "1", "1 for stores"}}},
+      {"advice", "What stands out, most expensive first.", {{"share", "1", "Of the L1 and L2 traffic that it concerns"}, {"text", "", "What it is and what would change it"}}},
+  };
+  return all;
+}
+
+const TableDeclaration* find_table(std::string_view name) {
+  const auto found = std::ranges::find(table_registry(), name, &TableDeclaration::name);
+  return found == table_registry().end() ? nullptr : &*found;
+}
+
+std::size_t column(std::string_view table, std::string_view name) {
+  const TableDeclaration* declaration = find_table(table);
+  SIMTLAB_ASSERT(declaration != nullptr, "a table that is not declared");
+  const auto found = std::ranges::find(declaration->columns, name, &ColumnDeclaration::name);
+  SIMTLAB_ASSERT(found != declaration->columns.end(), "a column that is not declared");
+  return static_cast<std::size_t>(found - declaration->columns.begin());
+}
+
+double number(const Cell& cell) {
+  if (const auto* n = std::get_if<std::uint64_t>(&cell)) return static_cast<double>(*n);
+  if (const auto* n = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*n);
+  if (const auto* n = std::get_if<double>(&cell)) return *n;
+  return 0;
+}
+
+const Table* find(const std::vector<Table>& tables, std::string_view name) {
+  const auto found = std::ranges::find(tables, name, &Table::name);
+  return found == tables.end() ? nullptr : &*found;
+}
+
+}  // namespace simtlab::result

@@ -1,0 +1,161 @@
+"""simtlab cache: studies of kernels, programs and traces."""
+import json
+import xml.dom.minidom
+
+from harness import SOURCE, Case, main
+
+PROBES = SOURCE / "data/probes/cache.ptx"
+
+
+def matmul(n):
+    buffer = f"buffer:{n}x{n}:f32"
+    return [PROBES, "--kernel", "matmul", "--global", f"{n}x{n}", "--local", "16x16", "--arg", buffer, "--arg", buffer, "--arg", buffer, "--arg", f"u32:{n}"]
+
+
+def transpose(n):
+    buffer = f"buffer:{n}x{n}:f32"
+    return [PROBES, "--kernel", "transpose", "--global", f"{n}x{n}", "--local", "16x16", "--arg", buffer, "--arg", buffer, "--arg", f"u32:{n}", "--arg", f"u32:{n}"]
+
+
+class Cache(Case):
+    def study(self, *arguments):
+        return json.loads(self.ok("cache", *arguments, "--json").stdout)
+
+    def value(self, result, name):
+        return result["total"][name]["value"]
+
+    def test_counts_add_up_over_sms_instructions_and_buffers(self):
+        kernel = self.study(*matmul(96), "--gpu", "gtx480")["kernels"][0]
+        metric = lambda name: kernel["metrics"][name]["value"]
+        self.assertEqual(metric("l1.read.accesses"), 3 * 96 * 96 * 96 // 32)
+        self.assertEqual(metric("l1.read.misses"), sum(metric("l1.read.misses." + c) for c in ("cold", "capacity", "conflict", "invalidated")))
+        self.assertEqual(sum(sm["l1.read.accesses"] for sm in kernel["sms"]), metric("l1.read.accesses"))
+        for name in ("instructions", "buffers"):
+            table = kernel["tables"][name]
+            at = table["columns"].index("l1.read.misses")
+            self.assertEqual(sum(row[at] for row in table["rows"]), metric("l1.read.misses"))
+        self.assertEqual(len(kernel["tables"]["buffers"]["rows"]), 3)
+        ratios = [row[3] for row in kernel["tables"]["miss_ratio"]["rows"] if row[0] == "l1"]
+        self.assertEqual(ratios, sorted(ratios, reverse=True))
+
+    def test_two_runs_are_byte_for_byte_the_same(self):
+        strip = lambda r: {k: v for k, v in r.items() if k != "manifest"} | {"total": {k: v for k, v in r["total"].items() if not k.startswith("host.")}}
+        first, second = (strip(self.study(*matmul(64), "--gpu", "v100", "--order", "random")) for _ in range(2))
+        self.assertEqual(first, second)
+
+    def test_a_result_file_prints_the_same_report(self):
+        direct = self.ok("cache", *transpose(96), "--gpu", "gtx480", f"--json={self.folder / 'r.json'}").stdout
+        again = self.ok("report", self.folder / "r.json").stdout
+        self.assertIn("What stands out", direct)
+        self.assertIn("conflict" if "conflict" in direct else "L1 reads", again)
+        self.assertEqual([line for line in direct.splitlines() if "Study:" not in line], [line for line in again.splitlines() if "Study:" not in line])
+
+    def test_the_report_names_buffers_and_bad_strides(self):
+        text = " ".join(self.ok("cache", *transpose(160), "--gpu", "v100").stdout.split())
+        self.assertIn("parameter 1", text)
+        self.assertRegex(text, r"written with stride 640 B between threads, 16 sectors a request, 25 % of their bytes used")
+
+    def test_orders_differ_and_all_of_them_see_the_same_threads(self):
+        seen = {}
+        for order in ("lrr", "gto", "oldest", "two_level", "sequential", "round_robin", "random"):
+            r = self.study(*matmul(144), "--gpu", "gtx480", "--order", order)
+            self.assertEqual(self.value(r, "access.threads"), 144 * 144 * (2 * 144 + 1))
+            seen[order] = self.value(r, "l1.read.misses")
+        self.assertGreater(len(set(seen.values())), 2)
+
+    def test_geometry_is_the_devices(self):
+        small = self.study(*matmul(96), "--gpu", "gtx480", "--set", "l1.bytes=4KiB", "--set", "l1.set_index=hash")
+        large = self.study(*matmul(96), "--gpu", "gtx480", "--set", "l1.bytes=64KiB", "--set", "l1.set_index=hash")
+        self.assertGreater(self.value(small, "l1.read.misses"), self.value(large, "l1.read.misses"))
+        for policy in ("lru", "plru", "fifo", "lfu", "mfu", "random"):
+            self.study(*matmul(32), "--gpu", "gtx480", "--set", f"l1.replacement={policy}")
+        self.study(*matmul(32), "--gpu", "gtx480", "--set", "l1.set_index=bits", "--set", "l1.set_bits=7 8 9 10 13")
+
+    def test_geometry_that_cannot_be_is_refused(self):
+        for setting, says in (("l1.ways=3", "no whole number of sets"), ("l1.ways=1000", "no whole number of sets"), ("l1.bytes=48KiB", "32 or 64 sets"),
+                              ("l1.line_bytes=96B", "power of two"), ("l1.bytes=nan", "'nan'"), ("l1.replacement=belady", "unknown value"),
+                              ("l1.set_index=bits", "do not number"), ("l1.set_bits=7 7", "")):
+            if says:
+                self.fails(3, "cache", *matmul(32), "--gpu", "gtx480", "--set", setting, says=says)
+        self.fails(3, "cache", *matmul(32), "--gpu", "gtx480", "--set", "l1.set_index=bits", "--set", "l1.set_bits=7 7 8 9 10", says="twice")
+        self.fails(3, "cache", *matmul(32), "--gpu", "gtx480", "--set", "l1.set_index=bits", "--set", "l1.set_bits=2 7 8 9 10", says="within a line")
+
+    def test_options_that_cannot_be_are_refused(self):
+        for option, value in (("--order", "fastest"), ("--prefetch", "all"), ("--allocate", "never"), ("--sms", "3-1"), ("--sms", "a"), ("--sms", "0-99"), ("--groups", "-1"),
+                              ("--reuse-sample", "0"), ("--reuse-sample", "nan"), ("--jitter", "-4"), ("--wait", "x"), ("--turn", "x")):
+            self.fails(2, "cache", *matmul(32), "--gpu", "gtx480", f"{option}={value}")
+        self.fails(2, "cache", *matmul(32), "--mode", "timing")
+
+    def test_a_program_is_studied_kernel_by_kernel(self):
+        run = self.ok("cache", SOURCE / "examples/saxpy.cu", "--gpu", "a100", f"--json={self.folder / 's.json'}", "--", "10000")
+        result = json.loads((self.folder / "s.json").read_text())
+        self.assertEqual(result["manifest"]["mode"], "cache")
+        self.assertGreater(self.value(result, "l1.read.misses.cold"), 0)
+        self.assertIn("saxpy", run.stderr)
+
+    def test_a_recorded_trace_gives_what_the_kernel_gave(self):
+        self.ok("run", *transpose(96), "--gpu", "gtx480", "--record", self.folder / "t.simt")
+        direct = self.study(*transpose(96), "--gpu", "gtx480")
+        replayed = self.study(self.folder / "t.simt", "--gpu", "gtx480")
+        for name in ("l1.read.accesses", "l1.read.misses", "l2.read.misses", "access.threads", "access.sectors"):
+            self.assertEqual(self.value(replayed, name), self.value(direct, name), name)
+
+    def test_pictures_are_well_formed(self):
+        folder = self.folder / "pictures"
+        self.ok("cache", *matmul(64), "--gpu", "gtx480", "--plot", folder)
+        names = {p.name for p in folder.iterdir()}
+        self.assertEqual(names, {"accesses.svg", "sets.svg", "reuse.svg", "miss_ratio.svg", "cache.html"})
+        for name in names - {"cache.html"}:
+            document = xml.dom.minidom.parse(str(folder / name))
+            self.assertTrue(document.getElementsByTagName("title"))
+        self.assertEqual(len(xml.dom.minidom.parse(str(folder / "accesses.svg")).getElementsByTagName("desc")), 3)   # a panel for each buffer
+        page = (folder / "cache.html").read_text()
+        self.assertIn("<h1>matmul</h1>", page)
+        self.assertNotIn("http-equiv", page)
+        self.assertNotIn("src=", page)
+
+    def test_a_sweep_is_a_table_over_all_combinations(self):
+        text = self.ok("cache", *matmul(64), "--gpu", "gtx480", "--sweep", "size=16K:64K", "ways=4,3", "policy=lru,fifo", f"--csv={self.folder / 's.csv'}").stdout
+        rows = text.splitlines()
+        self.assertEqual(len(rows), 1 + 3 * 2 * 2)
+        self.assertIn("Fermi", text)   # 48 KiB and more are no 32 or 64 sets: said, and the sweep goes on
+        self.assertEqual(len((self.folder / "s.csv").read_text().splitlines()), 13)
+        document = json.loads(self.ok("cache", *matmul(32), "--gpu", "v100", "--sweep", "order=lrr,sequential", "--json").stdout)
+        self.assertEqual([p["point"] for p in document["sweep"]], [{"order": "lrr"}, {"order": "sequential"}])
+        for bad in ("size", "size=", "size=K:4K", "size=8K:4K", "size=1,,2"):
+            self.fails(2, "cache", *matmul(32), "--sweep", bad)
+        self.fails(3, "cache", *matmul(32), "--sweep", "l1.nothing=1,2", says="l1.nothing")
+
+    def test_a_comparison_has_both_sides(self):
+        self.ok("cache", *matmul(64), "--gpu", "gtx480", f"--json={self.folder / 'a.json'}")
+        text = self.ok("cache", *matmul(64), "--gpu", "gtx480", "--compare", self.folder / "a.json", "order=gto,l1.mshr_entries=8").stdout
+        self.assertIn("L1 miss rate", text)
+        document = json.loads(self.ok("cache", *matmul(64), "--gpu", "gtx480", "--compare", "order=lrr", "order=lrr", "--json").stdout)
+        self.assertTrue(all(m["a"] == m["b"] for m in document["metrics"].values()))
+        self.fails(3, "cache", *matmul(64), "--compare", self.folder / "none.json", "order=gto")
+
+    def test_limits_leave_a_partial_result(self):
+        stopped = self.simtlab("cache", *matmul(256), "--gpu", "gtx480", "--max-cycles", "2000", f"--json={self.folder / 'p.json'}")
+        self.assertEqual(stopped.returncode, 1)
+        self.assertIn("[limit-cycles]", stopped.stderr)
+        result = json.loads((self.folder / "p.json").read_text())
+        self.assertTrue(result["kernels"][0]["partial"])
+        self.assertGreater(self.value(result, "l1.read.accesses"), 0)
+
+    def test_beside_published_counters(self):
+        text = self.ok("validate", "cache").stdout
+        self.assertIn("| stencil | 64x1 | 11778 |", text)
+        self.assertIn("| transpose | 16x10 | 96 | 112 | 96 |", text)
+        missed = [line for line in text.splitlines() if line.startswith("- missed")]
+        self.assertTrue(all("matmul" in line for line in missed), missed)
+        table = (SOURCE / "docs/cache.md").read_text()
+        for line in text.splitlines():
+            if line.startswith("| ") and "none" not in line:
+                self.assertIn(line, table, "stale: simtlab validate cache, into docs/cache.md")
+        checked = self.simtlab("validate", "cache", "--check")
+        self.assertEqual(checked.returncode, 6)
+        self.assertIn("[validate-target]", checked.stderr)
+
+
+if __name__ == "__main__":
+    main()
