@@ -27,6 +27,7 @@ struct Row {
     const auto* text = std::get_if<std::string>(&cells[at(name)]);
     return text == nullptr ? std::string() : *text;
   }
+  std::string what() const { return text("buffer").empty() ? "memory" : text("buffer"); }
   std::string place() const {
     if (!text("file").empty()) {
       const std::string file = text("file");
@@ -41,9 +42,10 @@ std::string uncoalesced(const Row& row) {
   std::string how = "with scattered addresses";
   if (!std::holds_alternative<std::monostate>(row.cells[Row::at("stride")]))
     how = fmt::format("with stride {} B between threads", row.number("stride"));
-  return fmt::format("{} ({}): {} {}, {:.3g} sectors a request, {:.3g} % of their bytes used; neighbouring threads should access neighbouring elements, "
+  const char* const done = row.text("kind") == "store" ? "written" : row.text("kind") == "atomic" ? "changed" : "read";
+  return fmt::format("{} is {} {}, {:.3g} sectors a request, {:.3g} % of their bytes used ({}); neighbouring threads should access neighbouring elements, "
                      "or stage a tile in shared memory",
-                     row.place(), row.text("kind"), row.text("kind") == "store" ? "written" : "read", how, per_request, row.number("use") * 100);
+                     row.what(), done, how, per_request, row.number("use") * 100, row.place());
 }
 
 }  // namespace
@@ -65,9 +67,9 @@ Table advice(const Table& instructions, const result::Metrics& metrics) {
       found.emplace_back(share, uncoalesced(row));
     const double conflicts = row.number("l1.read.misses.conflict");
     if (conflicts > many_conflicts * row.number("l1.read.misses") && conflicts > worth_a_word * reads)
-      found.emplace_back(conflicts / reads, fmt::format("{} ({}): {:.3g} % of its L1 misses are conflicts: lines that are in use together share sets; "
+      found.emplace_back(conflicts / reads, fmt::format("{:.3g} % of the L1 misses on {} are conflicts ({}): lines that are in use together share sets; "
                                                         "pad rows by a line, or change the order of blocks",
-                                                        row.place(), row.text("kind"), conflicts / row.number("l1.read.misses") * 100));
+                                                        conflicts / row.number("l1.read.misses") * 100, row.what(), row.place()));
   }
   const auto value = [&](const char* name) { return metrics.get(name).value_or(0); };
   if (const double misses = value("l1.read.misses"); misses > worth_a_word * reads && value("l1.read.misses.capacity") > misses / 2)

@@ -32,7 +32,7 @@ bool looks_into_l1(const ptx::Inst& inst, const device::Device& device) {
 
 }  // namespace
 
-Code::Code(const ptx::Function& function, const device::Device& device) : counts(function.code.size()), strides(function.code.size()), function_(&function) {
+Code::Code(const ptx::Function& function, const device::Device& device) : counts(function.code.size()), strides(function.code.size()), buffers(function.code.size(), none_yet), function_(&function) {
   code_.reserve(function.code.size());
   for (const ptx::Inst& inst : function.code) {
     StaticInst s;

@@ -42,6 +42,8 @@ class Code {
 
   std::vector<AccessCounts> counts;   // by program counter
   std::vector<Stride> strides;
+  std::vector<std::uint32_t> buffers;   // what the instruction accessed first; none_yet: nothing
+  static constexpr std::uint32_t none_yet = ~std::uint32_t{0} - 1;
 
  private:
   void add_rows(const ptx::Operand& operand);

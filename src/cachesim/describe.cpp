@@ -89,7 +89,8 @@ Table instruction_table(const StudyState& s, AccessCounts& all) {
       const Stride& stride = code->strides[pc];
       std::vector<Cell> row = {code->function().name, std::uint64_t{inst.line}, text[inst.line], known ? Cell{file->second} : Cell{},
                                known ? Cell{std::uint64_t{inst.source_line}} : Cell{}, std::string(kind_of((*code)[static_cast<std::uint32_t>(pc)].access)),
-                               stride.looks > 0 && stride.others == 0 ? Cell{stride.bytes} : Cell{}};
+                               stride.looks > 0 && stride.others == 0 ? Cell{stride.bytes} : Cell{},
+                               code->buffers[pc] < s.buffers->list().size() ? Cell{s.buffers->list()[code->buffers[pc]].name} : Cell{}};
       append(row, read_cells(counts));
       table.rows.push_back(std::move(row));
     }

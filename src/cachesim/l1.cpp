@@ -202,7 +202,7 @@ void L1::write(const stream::Segment& segment, bool local) {
   History::Store what = History::Store::refresh;
   // Where every line of a set waits for its data, a store finds no place and goes by.
   bool room = true;
-  for (unsigned sub = 0; sub < sub_lines_; ++sub) room = room && cache_.has_room(segment.line * sub_lines_ + sub);
+  for (unsigned sub = 0; sub < sub_lines_ && (local || device_.l1.write_allocate); ++sub) room = room && cache_.has_room(segment.line * sub_lines_ + sub);
   if (local && !room) {
     counts_.writebacks += count_sectors(segment.sectors);
     if (l2_ != nullptr) l2_->write(segment);
@@ -211,19 +211,19 @@ void L1::write(const stream::Segment& segment, bool local) {
     what = History::Store::allocate;
   } else if (device_.l1.write_policy == device::WritePolicy::write_evict || !device_.l1_caches_global) {
     present = cache_.probe(segment.line, segment.sectors).hit;
-    cache_.invalidate(segment.line, cache_.widen(segment.sectors));
+    if (present != 0) cache_.invalidate(segment.line, cache_.widen(segment.sectors));
     what = History::Store::drop;
   } else {
     const bool back = device_.l1.write_policy == device::WritePolicy::write_back;
     present = cache_.write(segment.line, segment.bytes, segment.sectors, device_.l1.write_allocate && room, back, evicted);
     if (device_.l1.write_allocate && room) what = History::Store::allocate;
   }
-  const unsigned touched = count_sectors(cache_.widen(segment.sectors)) >> unit_;
+  const std::uint8_t wanted = cache_.widen(segment.sectors);
+  const unsigned touched = count_sectors(wanted) >> unit_;
   const unsigned found = std::min(touched, count_sectors(cache_.widen(present)) >> unit_);
   counts_.write.accesses += touched;
   counts_.write.hits += found;
   counts_.write.misses += touched - found;
-  const std::uint8_t wanted = cache_.widen(segment.sectors);
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
     const auto part = static_cast<std::uint8_t>((wanted >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
     if (part != 0) history_.write(segment.line * sub_lines_ + sub, part, what);

@@ -40,6 +40,7 @@ class LineTable {
   }
   std::uint32_t find(std::uint64_t key) const {
     const std::uint64_t mixed = mix(key);
+    if ((filter_[filter_word(mixed)] & filter_bit(mixed)) == 0) return none;
     for (std::size_t i = mixed & mask_;; i = (i + 1) & mask_) {
       const Entry entry = index_[i];
       if (entry.record == 0) return none;
@@ -53,6 +54,7 @@ class LineTable {
   void clear() {
     records_.clear();
     index_.assign(first_slots, Entry{});
+    filter_.assign(filter_words, 0);
     mask_ = first_slots - 1;
   }
 
@@ -62,7 +64,9 @@ class LineTable {
     std::uint32_t record = 0;   // plus 1; 0: free
     std::uint32_t tag = 0;
   };
-  static constexpr std::size_t first_slots = 1024;
+  static constexpr std::size_t first_slots = 1024, filter_words = 2048;
+  static std::size_t filter_word(std::uint64_t mixed) { return (mixed >> 6) % filter_words; }
+  static std::uint64_t filter_bit(std::uint64_t mixed) { return std::uint64_t{1} << (mixed % 64); }
   static std::uint64_t mix(std::uint64_t key) {
     key *= 0x9e3779b97f4a7c15ull;
     return key ^ key >> 29;
@@ -73,6 +77,7 @@ class LineTable {
       grow();
       for (slot = mixed & mask_; index_[slot].record != 0;) slot = (slot + 1) & mask_;
     }
+    filter_[filter_word(mixed)] |= filter_bit(mixed);
     records_.push_back({.key = key});
     index_[slot] = {static_cast<std::uint32_t>(records_.size()), tag(mixed)};
     return static_cast<std::uint32_t>(records_.size() - 1);
@@ -90,6 +95,8 @@ class LineTable {
 
   std::vector<LineRecord> records_;
   std::vector<Entry> index_;
+  // Stores ask for many lines that nobody ever read: most of them end here, in 16 KiB, not in the table.
+  std::vector<std::uint64_t> filter_;
   std::size_t mask_ = 0;
 };
 

@@ -77,6 +77,7 @@ void Sm::count_request(Code& code, std::uint32_t pc, const stream::Step& step) {
   launch_.thread_accesses += threads;
   if (step.space != ptx::Space::local) {
     buffer_hint_ = launch_.buffers.find(step.addresses[std::countr_zero(step.mask)], buffer_hint_);
+    if (code.buffers[pc] == Code::none_yet) code.buffers[pc] = buffer_hint_;
     AccessCounts& buffer = launch_.buffers.counts(buffer_hint_);
     ++buffer.requests;
     buffer.threads += threads;

@@ -161,7 +161,7 @@ std::string page(const Result& result, const KernelResult& k, const std::vector<
   };
   for (const Picture& p : pictures) out += fmt::format("<figure>{}</figure>\n", p.content);
   section("Buffers", "buffers", {"name", "size", "requests", "threads", "sectors", "use", "l1.read.accesses", "l1.read.miss_rate", "l2.read.accesses", "l2.read.misses"}, true);
-  section("Instructions", "instructions", {"kind", "ptx_line", "ptx", "requests", "sectors", "use", "stride", "l1.read.accesses", "l1.read.miss_rate", "l1.read.misses.cold", "l1.read.misses.capacity", "l1.read.misses.conflict"}, true);
+  section("Instructions", "instructions", {"kind", "ptx_line", "ptx", "requests", "sectors", "use", "stride", "buffer", "l1.read.accesses", "l1.read.miss_rate", "l1.read.misses.cold", "l1.read.misses.capacity", "l1.read.misses.conflict"}, true);
   section("SMs", "sms", {"sm", "blocks", "l1.read.accesses", "l1.read.misses", "l1.read.miss_rate"}, false);
   section("Sets of L1", "sets", {"set", "accesses", "misses", "conflicts"}, false);
   section("Reuse distances", "reuse", {"from", "to", "accesses"}, false);

@@ -53,7 +53,7 @@ class Cache(Case):
     def test_the_report_names_buffers_and_bad_strides(self):
         text = " ".join(self.ok("cache", *transpose(160), "--gpu", "v100").stdout.split())
         self.assertIn("parameter 1", text)
-        self.assertRegex(text, r"written with stride 640 B between threads, 16 sectors a request, 25 % of their bytes used")
+        self.assertRegex(text, r"parameter 1 is written with stride 640 B between threads, 16 sectors a request, 25 % of their bytes used")
 
     def test_orders_differ_and_all_of_them_see_the_same_threads(self):
         seen = {}

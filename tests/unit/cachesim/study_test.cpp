@@ -156,7 +156,7 @@ TEST(CacheStudy, BuffersAreNamedAndStridesFound) {
   // Two rows of sixteen threads in a warp: neighbours lie 640 bytes apart, except where a row ends.
   const result::Table* advice = result::find(r.tables, "advice");
   ASSERT_FALSE(advice->rows.empty());
-  EXPECT_NE(std::get<std::string>(advice->rows[0][1]).find("written with stride 640 B"), std::string::npos);
+  EXPECT_NE(std::get<std::string>(advice->rows[0][1]).find("odata is written with stride 640 B between threads"), std::string::npos);
 }
 
 TEST(CacheStudy, ANextLineComesWithAMiss) {
