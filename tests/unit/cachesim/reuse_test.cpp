@@ -32,7 +32,7 @@ TEST(ReuseStack, CountsTheOtherLinesSinceTheLastTouchAsAListDoes) {
 TEST(ReuseStack, AskingTouchesNothing) {
   LineTable lines;
   ReuseStack stack(lines);
-  for (const std::uint64_t key : {1, 2, 3}) stack.touch(lines.at(key));
+  for (const std::uint64_t key : {1u, 2u, 3u}) stack.touch(lines.at(key));
   EXPECT_EQ(stack.distance(lines.at(1)), 2u);
   EXPECT_EQ(stack.distance(lines.at(1)), 2u);
   EXPECT_EQ(stack.touch(lines.at(1)), 2u);
