@@ -141,6 +141,16 @@ Table set_table(const StudyState& s) {
   return table;
 }
 
+Table set_map(const StudyState& s) {
+  Table table{.name = "set_map", .rows = {}};
+  for (std::uint64_t sm = 0; sm < s.l1.size(); ++sm) {
+    if (s.l1[sm] == nullptr) continue;
+    const std::vector<SetCounts>& sets = s.l1[sm]->sets();
+    for (std::uint64_t i = 0; i < sets.size(); ++i) table.rows.push_back({sm, i, sets[i].accesses, sets[i].misses});
+  }
+  return table;
+}
+
 // Rows of doubling width; the first time of a line has no distance.
 Table reuse_table(const ReuseHistogram& histogram) {
   Table table{.name = "reuse", .rows = {}};
@@ -261,7 +271,10 @@ result::KernelResult describe(const StudyState& s) {
   out.tables.push_back(set_table(s));
   out.tables.push_back(reuse_table(histograms.all));
   out.tables.push_back(curve_table(s, histograms));
-  if (s.options.pictures != 0) out.tables.push_back(point_table(s));
+  if (s.options.pictures != 0) {
+    out.tables.push_back(set_map(s));
+    out.tables.push_back(point_table(s));
+  }
   return out;
 }
 

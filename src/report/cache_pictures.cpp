@@ -75,6 +75,28 @@ std::string set_chart(const KernelResult& kernel) {
     chart.bar(at, at + 1, misses, "ba", tip);
     chart.bar(at, at + 1, conflicts, "bb", tip);
   }
+  chart.name("bc", "hits");
+  chart.name("ba", "other misses");
+  chart.name("bb", "conflict misses");
+  return chart.text();
+}
+
+// A row an SM, a column a set: where the misses are.
+std::string set_map(const KernelResult& kernel) {
+  const Table* table = result::find(kernel.tables, "set_map");
+  if (table == nullptr || table->rows.empty()) return {};
+  double sms = 1, sets = 1, most = 1;
+  for (std::size_t i = 0; i < table->rows.size(); ++i) {
+    sms = std::max(sms, number(*table, i, "sm") + 1);
+    sets = std::max(sets, number(*table, i, "set") + 1);
+    most = std::max(most, number(*table, i, "misses"));
+  }
+  SvgChart chart("Misses by SM and set", fmt::format("Misses of each set of each L1, from none (dark) to {:.0f} (bright)", most), {.label = fmt::format("set (bright: {:.0f} misses)", most), .low = 0, .high = sets},
+                 {.label = "SM", .low = 0, .high = sms}, 760, static_cast<unsigned>(std::clamp(120 + 12 * sms, 240.0, 900.0)));
+  for (std::size_t i = 0; i < table->rows.size(); ++i) {
+    const double sm = number(*table, i, "sm"), set = number(*table, i, "set"), misses = number(*table, i, "misses");
+    chart.cell(set, sm, svg_scale(misses / most), fmt::format("SM {:.0f}, set {:.0f}: {:.0f} misses of {:.0f} reads", sm, set, misses, number(*table, i, "accesses")));
+  }
   return chart.text();
 }
 
@@ -180,6 +202,7 @@ std::vector<Picture> cache_pictures(const Result& result) {
   };
   add("accesses.svg", access_panels(*kernel));
   add("sets.svg", set_chart(*kernel));
+  add("set_map.svg", set_map(*kernel));
   add("reuse.svg", reuse_chart(*kernel));
   add("miss_ratio.svg", curve_chart(*kernel));
   out.push_back({"cache.html", page(result, *kernel, out)});

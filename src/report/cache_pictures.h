@@ -13,7 +13,8 @@ struct Picture {
   std::string content;
 };
 
-// For the launch with the most traffic: accesses.svg (offset over order, a panel for each buffer), sets.svg (pressure on the sets of L1), reuse.svg
+// For the launch with the most traffic: accesses.svg (offset over order, a panel for each buffer), sets.svg (pressure on the sets of
+// L1), set_map.svg (misses by SM and set), reuse.svg
 // (histogram of reuse distances), miss_ratio.svg (misses over capacity), and cache.html with all of them.
 std::vector<Picture> cache_pictures(const result::Result& result);
 

@@ -19,9 +19,15 @@ constexpr std::string_view style =
     ".r{stroke:currentColor;stroke-dasharray:4 3}.t{font-weight:600;font-size:14px}"
     "@media(prefers-color-scheme:dark){svg{background:#1b1b1f;color:#ddd}.a{stroke:#6fb3e8}.b{stroke:#ff7a7a}.ba{fill:#6fb3e8}.bb{fill:#ff7a7a}}</style>";
 
-// 1, 2 or 5 times a power of ten, about six of them.
+// 1, 2 or 5 times a power of ten, about six of them; powers of two for bytes.
 std::vector<double> even_ticks(const SvgAxis& axis) {
   const double rough = (axis.high - axis.low) / 6;
+  if (axis.bytes) {
+    const double step = std::exp2(std::ceil(std::log2(rough)));
+    std::vector<double> out;
+    for (double at = std::ceil(axis.low / step) * step; at <= axis.high; at += step) out.push_back(at);
+    return out;
+  }
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = power;
   for (const double factor : {1.0, 2.0, 5.0, 10.0})
@@ -113,6 +119,16 @@ void SvgChart::bar(double from, double to, double value, std::string_view css_cl
   const double x = px(from), y = py(value), base = py(y_.low);
   body_ += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{}</title></rect>\n", css_class, x, y,
                        std::max(0.5, px(to) - x - 0.6), std::max(0.0, base - y), svg_escaped(tip));
+}
+
+void SvgChart::cell(double x, double y, std::string_view colour, std::string_view tip) {
+  body_ += fmt::format("<rect fill=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.2f}\"><title>{}</title></rect>\n", colour, px(x), py(y + 1), px(x + 1) - px(x),
+                       py(y) - py(y + 1), svg_escaped(tip));
+}
+
+void SvgChart::name(std::string_view css_class, std::string_view name) {
+  const double x = left + 150 + 150 * named_++;
+  legend_ += fmt::format("<rect class=\"{}\" x=\"{:.0f}\" y=\"11\" width=\"12\" height=\"10\"/><text x=\"{:.0f}\" y=\"20\">{}</text>\n", css_class, x + 90, x + 107, svg_escaped(name));
 }
 
 void SvgChart::rule(double x, std::string_view name) {

@@ -104,7 +104,7 @@ class Cache(Case):
         folder = self.folder / "pictures"
         self.ok("cache", *matmul(64), "--gpu", "gtx480", "--plot", folder)
         names = {p.name for p in folder.iterdir()}
-        self.assertEqual(names, {"accesses.svg", "sets.svg", "reuse.svg", "miss_ratio.svg", "cache.html"})
+        self.assertEqual(names, {"accesses.svg", "sets.svg", "set_map.svg", "reuse.svg", "miss_ratio.svg", "cache.html"})
         for name in names - {"cache.html"}:
             document = xml.dom.minidom.parse(str(folder / name))
             self.assertTrue(document.getElementsByTagName("title"))
