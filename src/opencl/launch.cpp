@@ -79,8 +79,9 @@ Range make_range(const device::Device& device, const ptx::Function& f, cl_uint d
   };
   out.groups = dim(whole[0] / group[0], whole[1] / group[1], whole[2] / group[2]);
   out.local = dim(group[0], group[1], group[2]);
-  // CUDA's limits of a grid are those of the device.
-  require(out.groups.x <= std::numeric_limits<std::int32_t>::max() && out.groups.y <= 65535 && out.groups.z <= 65535, CL_INVALID_GLOBAL_WORK_SIZE);
+  // Limits of the device's grid (D-OPENCL-8).
+  const std::uint32_t most_groups = device.cc_major >= 3 ? 0x7fffffff : 65535;
+  require(out.groups.x <= most_groups && out.groups.y <= 65535 && out.groups.z <= 65535, CL_INVALID_GLOBAL_WORK_SIZE);
   return out;
 }
 

@@ -56,6 +56,8 @@ TEST_F(RangeTest, RefusesWithTheCodesOfOpenCl) {
   EXPECT_EQ(code_of(4, {1, 1, 1, 1}, {}), CL_INVALID_WORK_DIMENSION);
   EXPECT_EQ(code_of(1, {0}, {}), CL_INVALID_GLOBAL_WORK_SIZE);
   EXPECT_EQ(code_of(1, {std::size_t{1} << 40}, {}), CL_INVALID_GLOBAL_WORK_SIZE);
+  EXPECT_EQ(code_of(1, {65535 * 2}, {2}), CL_SUCCESS);
+  EXPECT_EQ(code_of(1, {65536 * 2}, {2}), CL_INVALID_GLOBAL_WORK_SIZE);   // a GTX 480 has no larger grid
   EXPECT_EQ(code_of(1, {10}, {4}), CL_INVALID_WORK_GROUP_SIZE);
   EXPECT_EQ(code_of(1, {10}, {0}), CL_INVALID_WORK_GROUP_SIZE);
   EXPECT_EQ(code_of(1, {4096}, {2048}), CL_INVALID_WORK_ITEM_SIZE);
