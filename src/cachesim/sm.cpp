@@ -1,6 +1,10 @@
 #include "cachesim/sm.h"
 
+#include <fmt/format.h>
+
 #include <bit>
+
+#include "base/error.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -23,6 +27,10 @@ void look_at_stride(Stride& stride, const stream::Step& step) {
 }
 
 }  // namespace
+
+void LaunchState::check_interrupt() const {
+  if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
+}
 
 Sm::Sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
     : id_(id),

@@ -39,6 +39,8 @@ inline constexpr std::uint64_t local_base = std::uint64_t{1} << 46;   // local m
 
 // What all SMs of a launch share.
 struct LaunchState {
+  void check_interrupt() const;        // throws Error(interrupted)
+
   const stream::WarpSource& source;
   const device::Device& device;
   const Options& options;
@@ -48,6 +50,7 @@ struct LaunchState {
   std::uint32_t blocks_per_sm = 1;
   std::uint32_t l1_ways = 1;
   std::uint64_t frame_bytes = 0;       // of local memory of a warp
+  const volatile bool* interrupt = nullptr;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, thread_accesses = 0;
 };
 

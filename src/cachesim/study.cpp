@@ -58,7 +58,7 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
       Time next = ~Time{0};
       for (const auto& sm : active) next = std::min(next, sm->next_time());
       if (next == ~Time{0}) break;
-      if (launch.interrupt != nullptr && *launch.interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source->function().name));
+      state.check_interrupt();
       if (next > limit)
         throw Error(ExitCode::failure, "limit-cycles", fmt::format("kernel '{}' ran longer than {} cycles, the limit given", source->function().name, launch.max_cycles),
                     "raise --max-cycles if the kernel is expected to run longer");
@@ -103,7 +103,8 @@ result::KernelResult Study::run(const Launch& launch) {
                     .buffers = *m.buffers,
                     .blocks = blocks,
                     .blocks_per_sm = launch.occupancy.blocks_per_sm,
-                    .frame_bytes = (std::uint64_t{launch.source->function().total_frame_bytes} + 3) / 4 * stream::line_bytes};
+                    .frame_bytes = (std::uint64_t{launch.source->function().total_frame_bytes} + 3) / 4 * stream::line_bytes,
+                    .interrupt = launch.interrupt};
   try {
     m.work(launch, state);
   } catch (...) {

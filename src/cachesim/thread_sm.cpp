@@ -16,6 +16,8 @@ namespace simtlab::cachesim {
 namespace {
 
 constexpr std::size_t most_kept = 1u << 16;   // accesses of a warp
+constexpr std::uint64_t steps_between_looks = 4096;
+constexpr std::uint32_t plain_at_once = 1024;   // instructions
 constexpr std::uint64_t accesses_of_a_run = 4096;
 
 struct Kept {
@@ -84,6 +86,10 @@ class ThreadSm final : public Sm {
     stream::ResidentBlock& block = *resident_of(place).block;
     const unsigned w = warp_of(place);
     while (lane(thread).empty() && warp.resident && !warp.at_barrier && warp.kept < most_kept) {
+      if (++steps_ % steps_between_looks == 0) launch_.check_interrupt();   // a loop without accesses may have no end
+      const exec::Run run = block.run_plain(w, plain_at_once);
+      launch_.warp_instructions += run.instructions;
+      launch_.thread_instructions += run.threads;
       const stream::Next next = block.next(w);
       Code& code = launch_.codes.of(*next.function);
       const StaticInst& inst = code[next.pc];
@@ -186,6 +192,7 @@ class ThreadSm final : public Sm {
   WarpSet candidates_;                    // threads that may have an access
   std::vector<std::uint32_t> ended_;      // warps whose accesses are not all handed out
   bool progress_ = false;
+  std::uint64_t steps_ = 0;
   Time now_ = 0;
 };
 

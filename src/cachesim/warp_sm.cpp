@@ -110,6 +110,14 @@ class WarpSm final : public Sm {
     stream::ResidentBlock& block = *resident_of(place).block;
     const unsigned w = warp_of(place);
     for (unsigned i = 0; i < longest_turn; ++i, now_ += issue_) {
+      // Nothing is under way that arithmetic could wait for.
+      if (warp.data_until <= now_) {
+        const exec::Run run = block.run_plain(w, longest_turn - i);
+        launch_.warp_instructions += run.instructions;
+        launch_.thread_instructions += run.threads;
+        i += run.instructions;
+        now_ += run.instructions * issue_;
+      }
       const stream::Next next = block.next(w);
       Code& code = launch_.codes.of(*next.function);
       const StaticInst& inst = code[next.pc];

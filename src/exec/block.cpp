@@ -196,6 +196,19 @@ const Step& Block::step(unsigned index, std::uint64_t now) {
   return s;
 }
 
+Run Block::run_plain(unsigned index, std::uint32_t most) {
+  Warp& w = impl_->warps[index];
+  if (w.depth != 0 && impl_->launch->may_part) return {};
+  std::uint32_t pc = w.pc;
+  Run run;
+  for (; run.instructions < most && w.code[pc].kind == kind_plain; ++pc, ++run.instructions) w.code[pc].fn(w.ctx, w.code[pc]);
+  if (run.instructions == 0) return run;
+  run.threads = std::uint64_t{run.instructions} * w.active_count;
+  w.pc = pc;
+  settle(w);
+  return run;
+}
+
 std::string Block::whereabouts() const {
   return exec::whereabouts(*impl_);
 }

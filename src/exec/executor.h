@@ -134,6 +134,12 @@ struct Step {
 
 enum class WarpStatus : std::uint8_t { ready, barrier, exited };
 
+// Instructions that a warp executed at once, and their threads.
+struct Run {
+  std::uint32_t instructions = 0;
+  std::uint64_t threads = 0;
+};
+
 // A fault of the simulated program. code() = program_failed; the message names kernel, PTX line (and source
 // line), block, thread, address and nearest allocation, as compute-sanitizer does.
 class Fault : public Error {
@@ -178,6 +184,9 @@ class Block {
   // at a barrier releases the others (their status becomes ready). Throws Fault. A warp whose lanes all
   // exited becomes `exited`; barriers then count only the warps that are left.
   const Step& step(unsigned warp, std::uint64_t now);
+  // Executes instructions of a ready warp, at most so many, as long as each is plain: arithmetic without guard that touches no memory, reads no
+  // clock and does not branch. None if the next one is not, or if lanes of the warp run apart.
+  Run run_plain(unsigned warp, std::uint32_t most);
   // Where its first unfinished warp is, in words: what a user who stops a run that does not end wants to know.
   std::string whereabouts() const;
   // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.

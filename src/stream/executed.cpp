@@ -12,6 +12,7 @@ class ExecutedBlock final : public ResidentBlock {
   WarpStatus status(unsigned warp) const override { return block_.status(warp); }
   Next next(unsigned warp) const override { return {block_.peek_function(warp), block_.peek_pc(warp)}; }
   const Step& step(unsigned warp, std::uint64_t now) override { return block_.step(warp, now); }
+  exec::Run run_plain(unsigned warp, std::uint32_t most) override { return block_.run_plain(warp, most); }
   std::string whereabouts() const override { return block_.whereabouts(); }
   void check_progress() const override { block_.check_progress(); }
 

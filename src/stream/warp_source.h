@@ -38,6 +38,8 @@ class ResidentBlock {
   virtual Next next(unsigned warp) const = 0;                            // of a warp that has not exited
   // Executes the next instruction of a ready warp; as exec::Block::step: nothing has happened if it says `blocked`.
   virtual const Step& step(unsigned warp, std::uint64_t now) = 0;
+  // Executes what it can at once of a warp's next instructions, at most so many: arithmetic that no model looks at one by one. May be none.
+  virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }
   virtual std::string whereabouts() const = 0;
   virtual void check_progress() const = 0;   // throws if no warp is ready and not all exited
 };

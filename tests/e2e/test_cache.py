@@ -142,6 +142,24 @@ class Cache(Case):
         self.assertTrue(result["kernels"][0]["partial"])
         self.assertGreater(self.value(result, "l1.read.accesses"), 0)
 
+    def test_a_loop_without_end_can_be_stopped_in_every_order(self):
+        ptx = self.file("endless.ptx", """
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry endless(.param .u64 p)
+{
+  .reg .b32 %r<2>;
+LOOP:
+  add.u32 %r1, %r1, 1;
+  bra LOOP;
+}
+""")
+        for order in ("lrr", "sequential", "random"):
+            stopped = self.simtlab("cache", ptx, "--grid", "1", "--block", "32", "--arg", "buffer:4:u32", "--order", order, "--max-time", "1", timeout=60)
+            self.assertEqual(stopped.returncode, 1, stopped.stderr)
+            self.assertIn("[limit-time]", stopped.stderr)
+
     def test_beside_published_counters(self):
         text = self.ok("validate", "cache").stdout
         self.assertIn("| stencil | 64x1 | 11778 |", text)

@@ -100,6 +100,38 @@ TEST(Step, warps_stepped_one_instruction_at_a_time_do_what_a_functional_run_does
   EXPECT_TRUE(traces == recorder.traces);
 }
 
+TEST(Step, arithmetic_at_once_between_steps_changes_nothing) {
+  Machine m(mixed);
+  const std::vector<std::uint32_t> zeros(256);
+  const auto out = m.upload(zeros), in = m.upload(zeros);
+  const FunctionalResult result = m.run({2}, {128}, out, in);
+  const auto values = m.download<std::uint32_t>(out, 256);
+  m.memory.fill(in, std::byte{0}, 4);
+  m.memory.fill(out, std::byte{0}, 1024);
+  const auto launch = m.prepare({2}, {128}, out, in);
+  Block block(*launch);
+  std::uint64_t instructions = 0, threads = 0, at_once = 0;
+  for (std::uint64_t b = 0; b < 2; ++b) {
+    block.reset(b, 0, 0);
+    while (!block.finished()) {
+      block.check_progress();
+      for (unsigned w = 0; w < block.warp_count(); ++w) {
+        if (block.status(w) != WarpStatus::ready) continue;
+        const auto run = block.run_plain(w, 3);
+        EXPECT_LE(run.instructions, 3u);
+        const Step& s = block.step(w, 0);
+        instructions += run.instructions + 1;
+        at_once += run.instructions;
+        threads += run.threads + static_cast<unsigned>(__builtin_popcount(s.mask));
+      }
+    }
+  }
+  EXPECT_GT(at_once, 0u);
+  EXPECT_EQ(m.download<std::uint32_t>(out, 256), values);
+  EXPECT_EQ(instructions, result.warp_instructions);
+  EXPECT_EQ(threads, result.thread_instructions);
+}
+
 TEST(Step, memory_steps_report_space_size_and_addresses) {
   Machine m(lane_kernel(R"(
   mov.u32 %r3, s;
