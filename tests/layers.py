@@ -17,6 +17,7 @@ LAYERS = [
     ["stream"],
     ["memory"],
     ["timing", "cachesim", "traffic"],
+    ["predict"],
     ["gpu", "frontend", "validate"],
     ["session"],
     ["runtime", "opencl"],

@@ -23,6 +23,7 @@ constexpr const char* description =
     "  simtlab run kernel.ptx --launch l.toml   run one kernel without a host program\n"
     "  simtlab cache app.cu --gpu gtx480        what it does to L1 and L2, and why it misses\n"
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
+    "  simtlab predict --counts c.toml          analytical models from counts given by hand\n"
     "  simtlab validate timing                  the simulator beside published measurements\n"
     "  simtlab explain long_scoreboard          what a word of the report means\n";
 
@@ -80,6 +81,7 @@ int parse_and_run(int argc, char** argv) {
   add_cache(app, chosen, split.after_dashes);
   add_build(app, chosen);
   add_dram(app, chosen);
+  add_predict(app, chosen);
   add_trace(app, chosen);
   add_report(app, chosen);
   add_list(app, chosen);

@@ -6,6 +6,7 @@
 #include "report/glossary.h"
 #include "report/cache_text.h"
 #include "report/memory_text.h"
+#include "report/predict_text.h"
 #include "report/profile_text.h"
 #include "report/report.h"
 #include "result/totals.h"
@@ -362,6 +363,7 @@ class Writer {
 std::string text(const Result& result, const TextOptions& options) {
   if (result.manifest.mode == "memory") return memory_text(result, options);
   if (result.manifest.mode == "cache") return cache_text(result, options);
+  if (result.manifest.mode == "predict") return predict_text(result, options);
   return Writer(result, options).run();
 }
 

@@ -6,6 +6,7 @@
 // hits + hits_pending + misses.
 #include "result/metrics.h"
 #include "result/registry_cache.h"
+#include "result/registry_predict.h"
 
 namespace simtlab::result {
 namespace {
@@ -466,6 +467,7 @@ const std::vector<MetricDeclaration>& registry() {
   static const auto& all = *[] {
     auto* list = new std::vector<MetricDeclaration>(std::begin(rows), std::end(rows));
     list->insert(list->end(), cache_metrics().begin(), cache_metrics().end());
+    list->insert(list->end(), predict_metrics().begin(), predict_metrics().end());
     return list;
   }();
   return all;

@@ -1,0 +1,174 @@
+// From what a counts file says to all that a model needs: other names of one quantity, the machine, what follows from the launch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "predict/counts.h"
+
+namespace simtlab::predict {
+namespace {
+
+using C = Counts;
+
+// One quantity, two names: the papers call it differently.
+constexpr std::pair<double C::*, double C::*> same_quantity[] = {
+    {&C::threads_per_warp, &C::warp_size},
+    {&C::mem_bandwidth, &C::mem_peak_bandwidth},
+    {&C::mem_ld, &C::dram_lat},
+    {&C::synch_insts, &C::sync_insts},
+};
+
+[[noreturn]] void contradict(const Inputs& in, double C::*at, std::string message, std::string hint) {
+  Diagnostic d = in.source(at).here;
+  if (d.pos.file.empty()) d.pos.file = in.file;
+  d.message = std::move(message);
+  d.hint = std::move(hint);
+  throw Error(ExitCode::bad_input, "counts-contradiction", std::vector<Diagnostic>{std::move(d)});
+}
+
+void adopt_other_names(Inputs& in) {
+  for (const auto& [a, b] : same_quantity) {
+    const std::string_view name_a = symbol(a).key, name_b = symbol(b).key;
+    if (in.has(a) && in.has(b) && in.counts.*a != in.counts.*b)
+      contradict(in, b, fmt::format("{} is {:g} and {} is {:g}; both name the same quantity", name_a, in.counts.*a, name_b, in.counts.*b), "give one of them");
+    if (in.has(a) && !in.has(b)) in.set(b, in.counts.*a, {fmt::format("derived: {}", name_a)});
+    if (in.has(b) && !in.has(a)) in.set(a, in.counts.*b, {fmt::format("derived: {}", name_b)});
+  }
+}
+
+void add_constants(Inputs& in) {
+  for (const auto member : {&C::threads_per_warp, &C::warp_size})
+    if (!in.has(member)) in.set(member, 32, {"every NVIDIA GPU"});
+  if (!in.has(&C::coal_per_mw)) in.set(&C::coal_per_mw, 1, {"what coalesced means"});
+}
+
+// An SM issues a warp instruction in as many cycles as its lanes or its schedulers take, whichever are slower.
+double issue_cycles_of(const device::Device& gpu, double fp32, double warp) {
+  const double slots = static_cast<double>(gpu.sm.schedulers) * static_cast<double>(gpu.sm.issue_width);
+  return std::max(warp / fp32, slots > 0 ? 1 / slots : 0);
+}
+
+double of_class(const std::array<double, device::op_class_names.size()>& values, std::string_view name) {
+  const auto at = std::ranges::find(device::op_class_names, name);
+  return values[static_cast<std::size_t>(at - device::op_class_names.begin())];
+}
+
+void add_machine(Inputs& in, const device::Device& gpu) {
+  const auto give = [&](double C::*member, double value, std::string_view key) {
+    const Symbol& s = symbol(member);
+    // A value that a device file leaves at 0 is one that it doesn't have.
+    if (!in.has(member) && value >= s.minimum && value <= s.maximum) in.set(member, value, {fmt::format("gpu {} ({})", gpu.name, key)});
+  };
+  const double fp32 = of_class(gpu.throughput, "fp32");
+  give(&C::freq, gpu.sm_clock_hz * 1e-9, "sm.clock");
+  for (const auto member : {&C::mem_bandwidth, &C::mem_peak_bandwidth}) give(member, gpu.dram.bandwidth * 1e-9, "dram.bandwidth");
+  for (const auto member : {&C::mem_ld, &C::dram_lat}) give(member, gpu.dram.latency, "dram.latency");
+  give(&C::simd_width, fp32, "throughput.fp32");
+  give(&C::sfu_width, of_class(gpu.throughput, "sfu"), "throughput.sfu");
+  give(&C::fp_lat, of_class(gpu.latency, "fp32"), "latency.fp32");
+  if (gpu.l1_caches_global)
+    give(&C::hit_lat, gpu.l1.latency, "l1.latency");
+  else
+    give(&C::hit_lat, gpu.l2.latency, "l2.latency: its L1 does not cache global memory");
+  if (fp32 > 0) give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp), "throughput.fp32, sm.schedulers, sm.issue_width");
+  if (in.has(&C::blocks)) give(&C::active_sms, std::min(in.counts.blocks, static_cast<double>(gpu.sm.count)), "sm.count, and blocks");
+}
+
+void add_launch(Inputs& in) {
+  const Counts& c = in.counts;
+  if (!in.has(&C::threads_per_block)) return;
+  const double warps = std::ceil(c.threads_per_block / c.threads_per_warp);
+  const auto derive = [&](double C::*member, double C::*factor, const char* how) {
+    if (!in.has(factor)) return;
+    const double value = c.*factor * warps;
+    if (in.has(member) && c.*member != value)
+      contradict(in, member, fmt::format("{} is {:g}, but {} is {:g}", symbol(member).key, c.*member, how, value), "leave one of them out");
+    if (!in.has(member)) in.set(member, value, {fmt::format("derived: {}", how)});
+  };
+  derive(&C::n, &C::active_blocks_per_sm, "active_blocks_per_sm * ceil(threads_per_block / threads_per_warp)");
+  derive(&C::total_warps, &C::blocks, "blocks * ceil(threads_per_block / threads_per_warp)");
+}
+
+void check_parts(const Inputs& in) {
+  const Counts& c = in.counts;
+  for (const auto part : {&C::mem_insts, &C::sync_insts, &C::sfu_insts, &C::fp_insts})
+    if (in.has(&C::insts) && in.has(part) && c.*part > c.insts)
+      contradict(in, part, fmt::format("{} is {:g}, more than the {:g} insts of which they are a part", symbol(part).key, c.*part, c.insts),
+                 "insts counts every instruction of a warp");
+  if (in.has(&C::mem_insts) && in.has(&C::useful_bytes) && (c.mem_insts == 0) != (c.useful_bytes == 0))
+    contradict(in, &C::useful_bytes, fmt::format("useful_bytes is {:g} and mem_insts is {:g}", c.useful_bytes, c.mem_insts),
+               "a kernel that accesses memory moves bytes, one that does not moves none");
+  if (in.has(&C::comp_insts) && in.has(&C::coal_mem_insts) && in.has(&C::uncoal_mem_insts) && c.comp_insts + c.coal_mem_insts + c.uncoal_mem_insts == 0)
+    contradict(in, &C::comp_insts, "a thread without instructions: comp_insts, coal_mem_insts and uncoal_mem_insts are 0", "give what a thread executes");
+}
+
+void check_launch(const Inputs& in) {
+  const Counts& c = in.counts;
+  if (in.has(&C::blocks) && in.has(&C::active_sms) && c.active_sms > c.blocks)
+    contradict(in, &C::active_sms, fmt::format("active_sms is {:g}, but there are only {:g} blocks", c.active_sms, c.blocks),
+               "an SM without a block is not active: min(blocks, SMs)");
+  if (in.has(&C::blocks) && in.has(&C::active_sms) && in.has(&C::active_blocks_per_sm)) {
+    const double most = std::ceil(c.blocks / c.active_sms);
+    if (c.active_blocks_per_sm > most)
+      contradict(in, &C::active_blocks_per_sm,
+                 fmt::format("active_blocks_per_sm is {:g}, but an SM gets at most {:g} of the {:g} blocks", c.active_blocks_per_sm, most, c.blocks),
+                 "no more than ceil(blocks / active_sms)");
+  }
+  if (in.has(&C::total_warps) && in.has(&C::n) && c.n > c.total_warps)
+    contradict(in, &C::n, fmt::format("n is {:g}, but there are only {:g} warps", c.n, c.total_warps), "n counts warps resident on one SM");
+}
+
+void check_resources(const Inputs& in, const device::Device& gpu) {
+  const auto limit = [&](double C::*member, double most, const char* key) {
+    if (in.has(member) && in.counts.*member > most)
+      contradict(in, member, fmt::format("{} is {:g}, but {} has {:g} ({})", symbol(member).key, in.counts.*member, gpu.name, most, key),
+                 "no such launch is possible on this GPU");
+  };
+  limit(&C::threads_per_block, gpu.sm.max_threads_per_block, "sm.max_threads_per_block");
+  limit(&C::active_blocks_per_sm, gpu.sm.max_blocks, "sm.max_blocks");
+  limit(&C::n, gpu.sm.max_warps, "sm.max_warps");
+  limit(&C::active_sms, gpu.sm.count, "sm.count");
+}
+
+// What --gpu could have given.
+bool is_of_a_device(double C::*member) {
+  constexpr double C::*given[] = {&C::freq,  &C::mem_bandwidth, &C::mem_peak_bandwidth, &C::mem_ld,     &C::dram_lat,    &C::simd_width,
+                                  &C::sfu_width, &C::fp_lat,     &C::hit_lat,            &C::issue_cycles, &C::active_sms};
+  return std::ranges::find(given, member) != std::end(given);
+}
+
+}  // namespace
+
+void complete(Inputs& inputs, const device::Device* gpu) {
+  adopt_other_names(inputs);
+  add_constants(inputs);
+  if (gpu != nullptr) add_machine(inputs, *gpu);
+  add_launch(inputs);
+  check_parts(inputs);
+  check_launch(inputs);
+  if (gpu != nullptr) check_resources(inputs, *gpu);
+}
+
+std::vector<const Symbol*> missing(const Inputs& inputs, std::span<double Counts::* const> needed) {
+  std::vector<const Symbol*> out;
+  for (const auto member : needed)
+    if (!inputs.has(member)) out.push_back(&symbol(member));
+  return out;
+}
+
+void require(const Inputs& inputs, std::span<double Counts::* const> needed, std::string_view model) {
+  std::vector<Diagnostic> diagnostics;
+  for (const Symbol* s : missing(inputs, needed)) {
+    Diagnostic d;
+    d.message = fmt::format("{} is missing, which model {} needs: {}", s->key, model, s->doc);
+    d.pos = {inputs.file, static_cast<std::uint32_t>(std::max<std::size_t>(inputs.lines, 1)), 1};
+    d.hint = fmt::format("add a line {} = NUMBER{}{}", s->key, s->unit == "1" ? "" : fmt::format(" (in {})", s->unit),
+                         is_of_a_device(s->member) ? ", or give --gpu NAME" : "");
+    diagnostics.push_back(std::move(d));
+  }
+  if (!diagnostics.empty()) throw Error(ExitCode::bad_input, "counts-missing", std::move(diagnostics));
+}
+
+}  // namespace simtlab::predict

@@ -1,0 +1,77 @@
+// The symbols of counts files: pure data.
+#include <algorithm>
+
+#include "base/error.h"
+#include "predict/counts.h"
+
+namespace simtlab::predict {
+namespace {
+
+using enum Kind;
+using C = Counts;
+
+// Ranges are wide: they catch wrong units and slips, not unusual kernels.
+constexpr double most_insts = 1e12, most_blocks = 1e15;
+
+constexpr Symbol rows[] = {
+    {"freq", "GHz", "Clock of the SMs", 0.001, 100, real, true, &C::freq},
+    {"active_sms", "1", "SMs that got at least one block: min(blocks, SMs)", 1, 1e6, whole, true, &C::active_sms},
+
+    {"threads_per_warp", "threads", "Threads of a warp", 1, 1024, whole, false, &C::threads_per_warp},
+    {"issue_cycles", "cycles", "Cycles that an SM takes to issue one warp instruction", 0.001, 1000, real, true, &C::issue_cycles},
+    {"mem_bandwidth", "GB/s", "Peak bandwidth of DRAM", 0.001, 1e6, real, true, &C::mem_bandwidth},
+    {"mem_ld", "cycles", "DRAM latency of one transaction, there and back", 1, 1e6, real, true, &C::mem_ld},
+    {"departure_del_uncoal", "cycles", "Gap between two transactions of one uncoalesced warp access", 0.001, 1e6, real, true, &C::departure_del_uncoal},
+    {"departure_del_coal", "cycles", "Gap between two coalesced warp accesses", 0.001, 1e6, real, true, &C::departure_del_coal},
+
+    {"blocks", "1", "Blocks of the grid", 1, most_blocks, whole, false, &C::blocks},
+    {"threads_per_block", "threads", "Threads of a block", 1, 1024, whole, false, &C::threads_per_block},
+    {"active_blocks_per_sm", "1", "Blocks resident on an SM at once", 1, 1024, whole, false, &C::active_blocks_per_sm},
+
+    {"comp_insts", "1", "Instructions of a thread that do not access global or local memory", 0, most_insts, real, false, &C::comp_insts},
+    {"coal_mem_insts", "1", "Coalesced accesses of a thread to global or local memory", 0, most_insts, real, false, &C::coal_mem_insts},
+    {"uncoal_mem_insts", "1", "Uncoalesced accesses of a thread to global or local memory", 0, most_insts, real, false, &C::uncoal_mem_insts},
+    {"synch_insts", "1", "Barriers that a thread executes", 0, most_insts, real, false, &C::synch_insts},
+    {"coal_per_mw", "1", "Transactions of one coalesced warp access; the equations know only 1", 1, 1, real, false, &C::coal_per_mw},
+    {"uncoal_per_mw", "1", "Transactions of one uncoalesced warp access", 1, 1024, real, false, &C::uncoal_per_mw},
+    {"load_bytes_per_warp", "bytes", "Bytes that one warp access asks for", 1, 65536, real, false, &C::load_bytes_per_warp},
+
+    {"insts", "1", "Instructions of a warp", 0.001, most_insts, real, false, &C::insts},
+    {"mem_insts", "1", "Memory instructions of a warp", 0, most_insts, real, false, &C::mem_insts},
+    {"sync_insts", "1", "Barriers that a warp executes", 0, most_insts, real, false, &C::sync_insts},
+    {"sfu_insts", "1", "Instructions of a warp that run in the special function units", 0, most_insts, real, false, &C::sfu_insts},
+    {"fp_insts", "1", "Floating-point instructions of a warp", 0, most_insts, real, false, &C::fp_insts},
+    {"total_warps", "warps", "Warps of the grid", 1, most_blocks, whole, false, &C::total_warps},
+    {"n", "warps", "Warps resident on an SM", 1, 4096, real, false, &C::n},
+    {"avg_inst_lat", "cycles", "Mean latency of the executed compute instructions", 0.1, 1e5, real, true, &C::avg_inst_lat},
+    {"ilp", "1", "Independent instructions of a warp between dependences", 1, 1000, real, false, &C::ilp},
+    {"mlp", "1", "Memory requests of a warp in flight between dependences", 1, 1000, real, false, &C::mlp},
+    {"miss_ratio", "1", "Share of the requests that miss the modelled cache", 0, 1, real, false, &C::miss_ratio},
+    {"avg_trans_warp", "1", "Transactions of one warp memory request", 1, 1024, real, false, &C::avg_trans_warp},
+    {"o_cfdiv", "cycles", "Cycles of an SM lost to divergence", 0, 1e15, real, false, &C::o_cfdiv},
+    {"o_bank", "cycles", "Cycles of an SM lost to bank conflicts", 0, 1e15, real, false, &C::o_bank},
+    {"useful_bytes", "bytes", "Bytes that the kernel must move at least", 0, 1e18, real, false, &C::useful_bytes},
+
+    {"warp_size", "threads", "Threads of a warp", 1, 1024, whole, false, &C::warp_size},
+    {"simd_width", "lanes", "Floating-point lanes of an SM", 0.1, 4096, real, true, &C::simd_width},
+    {"sfu_width", "lanes", "Special function lanes of an SM", 0.1, 4096, real, true, &C::sfu_width},
+    {"fp_lat", "cycles", "Latency of a floating-point instruction", 0.1, 1e5, real, true, &C::fp_lat},
+    {"dram_lat", "cycles", "Latency of DRAM on an idle machine", 1, 1e6, real, true, &C::dram_lat},
+    {"hit_lat", "cycles", "Latency of a hit in the modelled cache", 0.1, 1e6, real, true, &C::hit_lat},
+    {"delta", "cycles", "Gap between two memory transactions", 0.001, 1e6, real, true, &C::delta},
+    {"mem_peak_bandwidth", "GB/s", "Peak bandwidth of DRAM", 0.001, 1e6, real, true, &C::mem_peak_bandwidth},
+    {"transaction_size", "bytes", "Bytes of one memory transaction", 1, 65536, real, true, &C::transaction_size},
+    {"gamma", "1", "Machine constant of the barrier model, fitted from a barrier sweep", 0, 1e6, real, true, &C::gamma},
+};
+
+}  // namespace
+
+std::span<const Symbol> symbols() { return rows; }
+
+const Symbol& symbol(double Counts::*member) {
+  const auto found = std::ranges::find(rows, member, &Symbol::member);
+  SIMTLAB_ASSERT(found != std::end(rows), "a member of Counts that is not declared");
+  return *found;
+}
+
+}  // namespace simtlab::predict

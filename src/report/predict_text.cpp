@@ -1,0 +1,165 @@
+// Sample (docs/models.md explains it):
+//
+//   tiled-matmul: 80 blocks of 128 threads
+//
+//     model           cycles      time      case
+//     mwp-cwp         50,728      50.7 us   2: bound by memory
+//
+//     mwp-cwp (Hong and Kim 2009)
+//       limit: departure: MWP is what the gaps between transactions allow
+//       floor: 3,072 cycles (bandwidth)
+//       10 % more of ... changes the time: departure_del_uncoal +9.5 %, ...
+#include "report/predict_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace simtlab::report {
+namespace {
+
+using result::KernelResult;
+using result::Result;
+using result::Table;
+
+constexpr std::size_t parameters_shown = 4;
+constexpr double change_shown = 5e-5;   // less is 0.0 %
+
+class PredictWriter {
+ public:
+  PredictWriter(const Result& result, const TextOptions& options) : result_(result), options_(options), style_(options.style) {}
+
+  std::string run() {
+    for (const KernelResult& k : result_.kernels) one(k);
+    if (options_.all) counts();
+    if (!options_.all) note("--explain shows every intermediate value and where each count is from");
+    return out_;
+  }
+
+ private:
+  static std::string words(const Table& table, const std::vector<result::Cell>& row, const char* name) {
+    const auto* text = std::get_if<std::string>(&row[result::column(table.name, name)]);
+    return text == nullptr ? std::string() : printable(*text);
+  }
+  static double value(const Table& table, const std::vector<result::Cell>& row, const char* name) {
+    return result::number(row[result::column(table.name, name)]);
+  }
+  // Cycles are counted in wholes as long as they can be.
+  static std::string cycles(double n) { return n < 1e15 ? format_exact(static_cast<std::uint64_t>(std::llround(std::max(n, 0.0)))) : fmt::format("{:.6g}", n); }
+
+  void line(std::string_view text) {
+    out_ += text.substr(0, text.find_last_not_of(' ') + 1);
+    out_ += '\n';
+  }
+  void note(std::string_view text) { line("  " + painted(text, Paint::dim, style_)); }
+  void paragraph(std::string_view label, const std::string& text) {
+    line(fmt::format("    {}: {}", label, wrapped(text, std::max(style_.width, 60u) - 4, 6)));
+  }
+
+  void one(const KernelResult& k) {
+    line(painted(fmt::format("{}: {} on {}", printable(k.name), launch_of(k), printable(result_.manifest.device)), Paint::bold, style_));
+    const Table* predictions = result::find(k.tables, "predictions");
+    if (predictions == nullptr) return;
+    line("");
+    line(painted(fmt::format("  {:<14} {:>18}  {:>10}  {}", "model", "cycles", "time", "case"), Paint::bold, style_));
+    for (const auto& row : predictions->rows)
+      line(fmt::format("  {:<14} {:>18}  {:>10}  {}", words(*predictions, row, "model"), cycles(value(*predictions, row, "cycles")),
+                       format_time(value(*predictions, row, "time")), words(*predictions, row, "case")));
+    for (const auto& row : predictions->rows) model(k, *predictions, row);
+    others(k, *predictions);
+    line("");
+    not_modelled(k);
+  }
+
+  static std::string launch_of(const KernelResult& k) {
+    return k.block[0] > 1 || k.grid[0] > 1 ? fmt::format("{} blocks of {} threads", k.grid[0], k.block[0]) : "a kernel of counts";
+  }
+
+  void model(const KernelResult& k, const Table& predictions, const std::vector<result::Cell>& row) {
+    const std::string name = words(predictions, row, "model");
+    line(fmt::format("\n  {} ({})", painted(name, Paint::bold, style_), words(predictions, row, "authors")));
+    paragraph("limit", words(predictions, row, "limit"));
+    paragraph("floor", fmt::format("{} cycles ({})", cycles(value(predictions, row, "floor")), words(predictions, row, "floor_by")));
+    sensitivity(k, name);
+    benefits(k, name);
+    if (options_.all) terms(k, name);
+    remarks(k, name);
+  }
+
+  void sensitivity(const KernelResult& k, const std::string& name) {
+    const Table* table = result::find(k.tables, "sensitivity");
+    if (table == nullptr) return;
+    std::string text;
+    std::size_t shown = 0;
+    for (const auto& row : table->rows) {
+      const double change = value(*table, row, "change");
+      if (words(*table, row, "model") != name || (!options_.all && (shown == parameters_shown || std::abs(change) < change_shown))) continue;
+      text += fmt::format("{}{} {:+.1f} %{}", text.empty() ? "" : ", ", words(*table, row, "parameter"), change * 100,
+                          value(*table, row, "other_case") != 0 ? " (another case)" : "");
+      ++shown;
+    }
+    paragraph("time with 10 % more of", text.empty() ? "any parameter: unchanged" : text);
+  }
+
+  void benefits(const KernelResult& k, const std::string& name) {
+    const std::string prefix = fmt::format("predict.{}.benefit.", name);
+    std::string text;
+    for (const result::Metrics::Value& v : k.metrics.values())
+      if (v.name.starts_with(prefix)) text += fmt::format("{}B_{} {}", text.empty() ? "" : ", ", v.name.substr(prefix.size()), cycles(v.real));
+    if (!text.empty()) paragraph("gain at most (cycles)", text);
+  }
+
+  void terms(const KernelResult& k, const std::string& name) {
+    const Table* table = result::find(k.tables, "terms");
+    if (table == nullptr) return;
+    line("    values, and how far their equation is known");
+    for (const auto& row : table->rows) {
+      if (words(*table, row, "model") != name) continue;
+      const std::string unit = words(*table, row, "unit");
+      line(fmt::format("      {:<20} {:>16.8g} {:<7} {}", words(*table, row, "name"), value(*table, row, "value"), unit == "1" ? "" : unit,
+                       words(*table, row, "evidence")));
+    }
+  }
+
+  void remarks(const KernelResult& k, const std::string& name) {
+    const Table* table = result::find(k.tables, "remarks");
+    if (table == nullptr) return;
+    for (const auto& row : table->rows)
+      if (words(*table, row, "model") == name) paragraph("note", words(*table, row, "text"));
+  }
+
+  // Models that had nothing to say.
+  void others(const KernelResult& k, const Table& predictions) {
+    const Table* table = result::find(k.tables, "remarks");
+    if (table == nullptr) return;
+    for (const auto& row : table->rows) {
+      const std::string name = words(*table, row, "model");
+      const bool predicted = std::ranges::any_of(predictions.rows, [&](const auto& p) { return words(predictions, p, "model") == name; });
+      if (!predicted) line(fmt::format("\n  {}: {}", painted(name, Paint::bold, style_), wrapped(words(*table, row, "text"), std::max(style_.width, 60u) - 2, 4)));
+    }
+  }
+
+  void not_modelled(const KernelResult& k) {
+    std::string ids;
+    for (const std::string& id : k.not_modelled) ids += (ids.empty() ? "" : ", ") + printable(id);
+    if (!ids.empty()) line("  Not modelled: " + wrapped(ids, std::max(style_.width, 60u) - 2, 16));
+  }
+
+  void counts() {
+    line(fmt::format("\n  {}", painted("Counts, and where each is from", Paint::bold, style_)));
+    for (const result::ConfigValue& c : result_.manifest.configuration)
+      line(fmt::format("    {:<22} {:>18}  {}", printable(c.key), printable(c.value), printable(c.origin)));
+  }
+
+  const Result& result_;
+  const TextOptions& options_;
+  const Style& style_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string predict_text(const Result& result, const TextOptions& options) { return PredictWriter(result, options).run(); }
+
+}  // namespace simtlab::report
