@@ -312,6 +312,14 @@ const std::vector<Term>& error_ids() {
       {"cache-compare", "A side of --compare is no setting, result or kernel.", "KEY=VALUE,KEY=VALUE; a.json of an earlier cache study; b.ptx."},
       {"cache-variant", "A study of a sweep or a comparison failed.", "What it said stands above."},
 
+      // Predictions.
+      {"predict-what", "`predict` was not told which counts to use.", "simtlab predict --counts FILE; docs/models.md lists its keys."},
+      {"counts-file", "A counts file has an unknown key, or a value that is no number or out of its range.",
+       "docs/models.md lists the symbols with units and ranges."},
+      {"counts-missing", "Counts that the model needs are not given.", "Add them to the file; --gpu NAME gives most of those of the machine."},
+      {"counts-contradiction", "Counts exclude each other, or describe a launch that cannot be.",
+       "The message names them; `predict --explain` shows where each value is from."},
+
       // Limits and interruption.
       {"limit-cycles", "A kernel ran longer than --max-cycles.",
        "Raise the limit; an endless loop never ends."},

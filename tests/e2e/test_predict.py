@@ -1,0 +1,140 @@
+"""simtlab predict: counts in, predictions out; bad counts."""
+import json
+import unittest
+
+from harness import Case, main
+
+EXAMPLE = """# Worked example of Hong and Kim
+blocks = 80
+threads_per_block = 128
+active_blocks_per_sm = 5
+active_sms = 16
+comp_insts = 27
+uncoal_mem_insts = 6
+coal_mem_insts = 0
+synch_insts = 6
+uncoal_per_mw = 32
+load_bytes_per_warp = 128
+freq = 1.0
+mem_bandwidth = 80
+mem_ld = 420
+departure_del_uncoal = 10
+departure_del_coal = 4
+issue_cycles = 4
+"""
+EXTENSION = """insts = 400
+mem_insts = 40
+sync_insts = 0
+sfu_insts = 0
+fp_insts = 200
+total_warps = 4480
+active_sms = 14
+n = 32
+avg_inst_lat = 18
+fp_lat = 18
+ilp = 1.5
+mlp = 2
+simd_width = 32
+sfu_width = 4
+dram_lat = 440
+hit_lat = 18
+miss_ratio = 0.6
+avg_trans_warp = 1
+delta = 20
+mem_peak_bandwidth = 144
+freq = 1.15
+transaction_size = 128
+gamma = 0
+o_cfdiv = 0
+o_bank = 0
+useful_bytes = 13762560
+"""
+
+
+class Predict(Case):
+    def predicted(self, text, *args):
+        path = self.file("kernel.toml", text)
+        result = json.loads(self.ok("predict", "--counts", path, *args, "--json").stdout)
+        return {k: v["value"] for k, v in result["total"].items()}, result
+
+    def table(self, result, name):
+        t = result["kernels"][0]["tables"][name]
+        return [dict(zip(t["columns"], row)) for row in t["rows"]]
+
+    def test_the_worked_example_in_json(self):
+        m, result = self.predicted(EXAMPLE)
+        self.assertAlmostEqual(m["predict.mwp-cwp.cycles"], 50728.1875, 6)
+        self.assertAlmostEqual(m["predict.mwp-cwp.time"], 50728.1875, 6)
+        self.assertEqual(result["manifest"]["mode"], "predict")
+        self.assertEqual(result["kernels"][0]["name"], "kernel")
+        self.assertEqual(result["kernels"][0]["launch"]["grid"], [80, 1, 1])
+        self.assertIn("D-PREDICT-1", result["kernels"][0]["not_modelled"])
+        (p,) = self.table(result, "predictions")
+        self.assertEqual(p["case"][:2], "2:")
+        terms = {t["name"]: t["value"] for t in self.table(result, "terms")}
+        self.assertEqual((terms["MWP"], terms["CWP"], terms["N"]), (2.28125, 20, 20))
+        # The other model lacks its counts: it says so instead of being silently absent.
+        self.assertTrue(any(r["model"] == "mwp-cwp-2012" and "avg_inst_lat" in r["text"] for r in self.table(result, "remarks")))
+        self.assertNotIn("predict.mwp-cwp-2012.cycles", m)
+
+    def test_the_report_is_the_same_from_the_result_file(self):
+        path = self.file("kernel.toml", EXAMPLE)
+        direct = self.ok("predict", "--counts", path, f"--json={self.folder / 'r.json'}").stdout
+        self.assertIn("50,728", direct)
+        self.assertIn("departure", direct)
+        self.assertEqual(self.ok("report", self.folder / "r.json").stdout, direct)
+        piped = self.ok("predict", "--counts", "-", stdin=EXAMPLE).stdout
+        self.assertEqual(piped.replace("counts:", "kernel:", 1), direct)
+
+    def test_explain_shows_values_and_origins(self):
+        text = EXAMPLE.replace("freq = 1.0\n", "").replace("mem_ld = 420\n", "")
+        path = self.file("kernel.toml", text)
+        plain = self.ok("predict", "--counts", path, "--gpu", "v100").stdout
+        out = self.ok("predict", "--counts", path, "--gpu", "v100", "--explain").stdout
+        for says in ("Exec_case_3", "verified", "gpu v100 (sm.clock)", "gpu v100 (dram.latency)", "kernel.toml:2"):
+            self.assertIn(says, out)
+            self.assertNotIn(says, plain)
+
+    def test_rules_differ_where_the_paper_is_impossible(self):
+        text = EXAMPLE.replace("comp_insts = 27", "comp_insts = 2000").replace("uncoal_mem_insts = 6", "uncoal_mem_insts = 0")
+        text = text.replace("\ncoal_mem_insts = 0", "\ncoal_mem_insts = 6").replace("synch_insts = 6", "synch_insts = 0")
+        order, _ = self.predicted(text)
+        paper, result = self.predicted(text, "--rule", "paper")
+        self.assertAlmostEqual(order["predict.mwp-cwp.cycles"], 160900)
+        self.assertAlmostEqual(paper["predict.mwp-cwp.cycles"], 23675.291667, 5)
+        self.assertEqual(paper["predict.mwp-cwp.floor.cycles"], 160480)
+        self.assertTrue(any("impossible" in r["text"] for r in self.table(result, "remarks")))
+
+    def test_the_extension_has_benefits_and_says_what_is_recalled(self):
+        m, result = self.predicted(EXTENSION, "--model", "mwp-cwp-2012")
+        self.assertAlmostEqual(m["predict.mwp-cwp-2012.cycles"], 132000, 6)
+        self.assertAlmostEqual(m["predict.mwp-cwp-2012.benefit.fp"], 64000, 6)
+        self.assertEqual(m["predict.mwp-cwp-2012.benefit.serial"], 0)
+        evidence = {t["name"]: t["evidence"] for t in self.table(result, "terms")}
+        self.assertEqual((evidence["T_exec"], evidence["AMAT"]), ("recalled", "secondary"))
+
+    def test_bad_counts_say_where_and_what(self):
+        def bad(text, says, *args):
+            self.fails(3, "predict", "--counts", self.file("bad.toml", text), *args, says=says)
+        bad(EXAMPLE.replace("mem_ld = 420", "mem_ld = -420"), ["bad.toml:14:10: error: mem_ld: -420", "[counts-file]", "hint:"])
+        bad(EXAMPLE.replace("mem_ld", "mem_lt"), ["unknown symbol 'mem_lt'", "did you mean 'mem_ld'?"])
+        bad(EXAMPLE.replace("mem_ld = 420\n", ""), ["mem_ld is missing", "[counts-missing]", "or give --gpu NAME"], "--model", "mwp-cwp")
+        bad(EXAMPLE.replace("freq = 1.0", "freq = nan"), "no finite number")
+        bad(EXAMPLE.replace("active_sms = 16", "active_sms = 81"), ["[counts-contradiction]", "only 80 blocks"])
+        bad("", ["[counts-missing]", "model mwp-cwp:", "model mwp-cwp-2012:"])
+        bad("freq = 1\n[", "[toml-syntax]")
+        self.fails(3, "predict", "--counts", "none.toml", says="[file-missing]")
+
+    def test_wrong_command_lines_are_usage_errors(self):
+        path = self.file("kernel.toml", EXAMPLE)
+        self.fails(2, "predict", says="[predict-what]")
+        self.fails(2, "predict", "--counts", path, "--model", "roofline")
+        self.fails(2, "predict", "--counts", path, "--rule", "other")
+        self.fails(2, "predict", "--counts", path, "--set", "sm.count=4", says="--gpu")
+        self.fails(2, "predict", "--counts", path, "--model", "mwp-cwp-2012", "--rule", "paper", says="[option-conflict]")
+        self.fails(2, "predict", "--counts", path, f"--json={path}", says="would overwrite")
+        self.fails(3, "predict", "--counts", path, "--gpu", "v1000", says="v100")
+
+
+if __name__ == "__main__":
+    main()

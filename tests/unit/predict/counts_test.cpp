@@ -1,0 +1,195 @@
+// What a counts file may say, what is made of it, and what is refused.
+#include "predict/counts.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "device/catalogue.h"
+#include "predict/model.h"
+#include "predict/result.h"
+#include "reference_cases.h"
+
+namespace simtlab::predict {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using C = Counts;
+
+std::string refusal(std::string_view text, const device::Device* gpu = nullptr, const char* id = "counts-file") {
+  try {
+    Inputs in = parse_counts(text, "c.toml");
+    complete(in, gpu);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::bad_input);
+    EXPECT_EQ(e.id(), id) << e.format();
+    return e.format();
+  }
+  ADD_FAILURE() << "accepted: " << text;
+  return {};
+}
+
+Inputs inputs_of(std::string_view text, const device::Device* gpu = nullptr) {
+  Inputs in = parse_counts(text, "c.toml");
+  complete(in, gpu);
+  return in;
+}
+
+TEST(Symbols, AreUniqueSaidInASentenceAndHaveARange) {
+  std::set<std::string_view> names;
+  for (const Symbol& s : symbols()) {
+    EXPECT_TRUE(names.insert(s.key).second) << s.key;
+    EXPECT_FALSE(s.doc.empty() || s.unit.empty()) << s.key;
+    EXPECT_FALSE(s.doc.ends_with(".")) << s.key;
+    EXPECT_LE(s.minimum, s.maximum) << s.key;
+    EXPECT_GE(s.minimum, 0) << s.key;
+  }
+  EXPECT_EQ(symbols().size() * sizeof(double), sizeof(Counts));   // every member has a key
+}
+
+TEST(Symbols, EachIsNeededByAModel) {
+  for (const Symbol& s : symbols())
+    EXPECT_TRUE(std::ranges::any_of(models(), [&](const Model* m) { return std::ranges::find(m->needs(), s.member) != m->needs().end(); })) << s.key;
+}
+
+TEST(CountsFile, KeepsEachValueWithItsPlace) {
+  const Inputs in = inputs_of("# a kernel\nfreq = 1.35\n\nblocks = 80\n");
+  EXPECT_EQ(in.counts.freq, 1.35);
+  EXPECT_EQ(in.counts.blocks, 80);
+  EXPECT_EQ(in.source(&C::blocks).text, "c.toml:4");
+  EXPECT_FALSE(in.has(&C::mem_ld));
+}
+
+TEST(CountsFile, UnknownKeysNameTheNearest) {
+  EXPECT_THAT(refusal("freq = 1\nmem_bandwith = 80\n"), AllOf(HasSubstr("c.toml:2:16: error: unknown symbol 'mem_bandwith'"), HasSubstr("did you mean 'mem_bandwidth'?")));
+  EXPECT_THAT(refusal("zzzzzzzzzzzz = 80\n"), HasSubstr("docs/models.md lists the symbols"));
+  EXPECT_THAT(refusal("[sm]\ncount = 80\n"), HasSubstr("unknown symbol 'sm.count'"));
+  EXPECT_THAT(refusal("[freq]\n"), HasSubstr("freq"));
+}
+
+TEST(CountsFile, ValuesThatAreNoneAreRefusedWhereTheyStand) {
+  for (const auto& [value, says] : {std::pair{"-1", "freq: -1 is not from 0.001 to 100"},
+                                    {"0", "freq is 0, with which no model has an answer"},
+                                    {"nan", "is no finite number"},
+                                    {"-nan", "is no finite number"},
+                                    {"inf", "is no finite number"},
+                                    {"1e300", "is not from"},
+                                    {"\"1 GHz\"", "'1 GHz' is no number"},
+                                    {"true", "is no number"},
+                                    {"[1, 2]", "an array is no value"},
+                                    {"2026-01-01", "no value"}}) {
+    const std::string text = refusal(fmt::format("blocks = 1\nfreq = {}\n", value));
+    EXPECT_THAT(text, AllOf(HasSubstr("c.toml:2:8: error: "), HasSubstr(says), HasSubstr("hint: "))) << value;
+  }
+  EXPECT_THAT(refusal("blocks = 1.5\n"), HasSubstr("1.5 is no whole number"));
+  EXPECT_THAT(refusal("miss_ratio = 1.01\n"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal("coal_per_mw = 2\n"), HasSubstr("the equations know only 1"));
+}
+
+TEST(CountsFile, EverySymbolRefusesWhatIsBeyondItsRange) {
+  for (const Symbol& s : symbols())
+    for (const double value : {-1.0, s.maximum * 2 + 1}) EXPECT_THAT(refusal(fmt::format("{} = {:f}\n", s.key, value)), HasSubstr(std::string(s.key)));
+}
+
+TEST(CountsFile, AllThatIsWrongIsSaidAtOnce) {
+  EXPECT_THAT(refusal("freq = 0\nblocks = -1\nfoo = 1\n"), AllOf(HasSubstr("c.toml:1"), HasSubstr("c.toml:2"), HasSubstr("c.toml:3")));
+}
+
+TEST(CountsFile, WhatIsNoTomlIsRefusedWithItsPlace) {
+  EXPECT_THAT(refusal("freq = \n", nullptr, "toml-syntax"), HasSubstr("c.toml:1"));
+  EXPECT_THAT(refusal("freq = 1\nfreq = 2\n", nullptr, "toml-syntax"), HasSubstr("c.toml:2"));
+  EXPECT_THAT(refusal("\xff", nullptr, "text-encoding"), HasSubstr("c.toml:1"));
+}
+
+TEST(Complete, OneQuantityUnderTwoNames) {
+  const Inputs in = inputs_of("mem_bandwidth = 80\ndram_lat = 400\nthreads_per_warp = 16\n");
+  EXPECT_EQ(in.counts.mem_peak_bandwidth, 80);
+  EXPECT_EQ(in.counts.mem_ld, 400);
+  EXPECT_EQ(in.counts.warp_size, 16);
+  EXPECT_EQ(in.source(&C::mem_ld).text, "derived: dram_lat");
+  EXPECT_THAT(refusal("mem_bandwidth = 80\nmem_peak_bandwidth = 90\n", nullptr, "counts-contradiction"),
+              AllOf(HasSubstr("c.toml:2"), HasSubstr("both name the same quantity")));
+}
+
+TEST(Complete, WarpsFollowFromTheLaunch) {
+  const Inputs in = inputs_of("blocks = 10\nthreads_per_block = 100\nactive_blocks_per_sm = 2\nactive_sms = 4\n");
+  EXPECT_EQ(in.counts.n, 8);
+  EXPECT_EQ(in.counts.total_warps, 40);
+  EXPECT_THAT(refusal("blocks = 10\nthreads_per_block = 100\ntotal_warps = 30\n", nullptr, "counts-contradiction"), HasSubstr("c.toml:3"));
+}
+
+TEST(Complete, LaunchesThatCannotBeAreRefused) {
+  EXPECT_THAT(refusal("blocks = 3\nactive_sms = 4\n", nullptr, "counts-contradiction"), AllOf(HasSubstr("c.toml:2"), HasSubstr("only 3 blocks")));
+  EXPECT_THAT(refusal("blocks = 80\nactive_sms = 16\nactive_blocks_per_sm = 6\n", nullptr, "counts-contradiction"), HasSubstr("ceil(blocks / active_sms)"));
+  EXPECT_THAT(refusal("insts = 10\nmem_insts = 11\n", nullptr, "counts-contradiction"), HasSubstr("c.toml:2"));
+  EXPECT_THAT(refusal("mem_insts = 1\nuseful_bytes = 0\n", nullptr, "counts-contradiction"), HasSubstr("useful_bytes"));
+  EXPECT_THAT(refusal("comp_insts = 0\ncoal_mem_insts = 0\nuncoal_mem_insts = 0\n", nullptr, "counts-contradiction"), HasSubstr("without instructions"));
+}
+
+TEST(Complete, AGpuGivesWhatTheFileDoesNotSay) {
+  const device::Device gpu = device::load_device("v100").device;
+  const Inputs in = inputs_of("freq = 1\nblocks = 40\n", &gpu);
+  EXPECT_EQ(in.counts.freq, 1);   // the file wins
+  EXPECT_EQ(in.source(&C::freq).text, "c.toml:1");
+  EXPECT_DOUBLE_EQ(in.counts.mem_bandwidth, gpu.dram.bandwidth * 1e-9);
+  EXPECT_EQ(in.counts.mem_ld, gpu.dram.latency);
+  EXPECT_EQ(in.source(&C::mem_ld).text, "gpu v100 (dram.latency)");
+  EXPECT_EQ(in.counts.active_sms, 40);   // fewer blocks than SMs
+  EXPECT_EQ(in.counts.simd_width, 64);
+  EXPECT_EQ(in.counts.issue_cycles, 0.5);   // 64 lanes for 32 threads; four schedulers would manage 0.25
+  EXPECT_FALSE(in.has(&C::departure_del_uncoal));   // no device file has it
+  EXPECT_FALSE(in.has(&C::gamma));
+  EXPECT_THAT(refusal("threads_per_block = 1024\nactive_blocks_per_sm = 3\n", &gpu, "counts-contradiction"), HasSubstr("sm.max_warps"));
+  EXPECT_THAT(refusal("blocks = 1000\nactive_sms = 81\n", &gpu, "counts-contradiction"), AllOf(HasSubstr("c.toml:2"), HasSubstr("v100 has 80")));
+}
+
+TEST(Complete, EveryDeviceFileGivesAPositiveMachine) {
+  for (const std::string& name : device::list_devices()) {
+    const device::Device gpu = device::load_device(name).device;
+    const Inputs in = inputs_of("blocks = 100000\n", &gpu);
+    for (const auto member : {&C::freq, &C::mem_bandwidth, &C::mem_ld, &C::simd_width, &C::sfu_width, &C::fp_lat, &C::hit_lat, &C::issue_cycles, &C::active_sms})
+      EXPECT_TRUE(in.has(member)) << name << ": " << symbol(member).key;
+  }
+}
+
+TEST(Require, NamesEveryMissingSymbolWithItsMeaningAndRemedy) {
+  const Inputs in = inputs_of("blocks = 10\nfreq = 1\n");
+  try {
+    require(in, mwp_cwp().needs(), "mwp-cwp");
+    FAIL() << "nothing is missing";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.id(), "counts-missing");
+    EXPECT_EQ(e.diagnostics().size(), missing(in, mwp_cwp().needs()).size());
+    EXPECT_THAT(e.format(), AllOf(HasSubstr("c.toml:2:1"), HasSubstr("mem_ld is missing, which model mwp-cwp needs: DRAM latency"),
+                                  HasSubstr("add a line mem_ld = NUMBER (in cycles), or give --gpu NAME"),
+                                  HasSubstr("add a line comp_insts = NUMBER\n")));
+  }
+}
+
+TEST(Result, HoldsMetricsTermsAndTheOriginOfEachCount) {
+  const Inputs in = inputs_of(reference_cases().front().counts);
+  const std::vector<Prediction> predictions = {predict(mwp_cwp(), in.counts, Rule::order)};
+  const std::vector<Skipped> skipped = {{"mwp-cwp-2012", "Not evaluated."}};
+  const result::KernelResult k = to_result("tiled", in.counts, predictions, skipped);
+  EXPECT_NEAR(*k.metrics.get("predict.mwp-cwp.cycles"), 50728.1875, 1e-6);
+  EXPECT_FALSE(k.metrics.get("predict.mwp-cwp-2012.cycles"));
+  EXPECT_EQ(k.grid[0], 80u);
+  EXPECT_EQ(k.block[0], 128u);
+  EXPECT_EQ(result::find(k.tables, "predictions")->rows.size(), 1u);
+  EXPECT_EQ(result::find(k.tables, "terms")->rows.size(), predictions[0].evaluation.terms.size());
+  for (const result::Table& t : k.tables)
+    for (const auto& row : t.rows) EXPECT_EQ(row.size(), result::find_table(t.name)->columns.size()) << t.name;
+  const std::vector<result::ConfigValue> shown = to_configuration(in);
+  const auto latency = std::ranges::find(shown, "mem_ld", &result::ConfigValue::key);
+  ASSERT_NE(latency, shown.end());
+  EXPECT_EQ(latency->value, "420 cycles");
+  EXPECT_THAT(latency->origin, HasSubstr("c.toml:"));
+}
+
+}  // namespace
+}  // namespace simtlab::predict
