@@ -14,6 +14,7 @@ namespace simtlab::predict {
 namespace {
 
 constexpr std::size_t max_diagnostics = 20;
+constexpr double least = 1e-9;   // of what is not 0: quotients of counts stay finite
 
 std::string example_of(const Symbol& s) {
   return fmt::format("{} is a number{}: {}, from {:g} to {:g}", s.key, s.unit == "1" ? "" : fmt::format(" in {}", s.unit), s.doc, s.minimum, s.maximum);
@@ -48,6 +49,7 @@ class CountsReader {
       return complain(node, fmt::format("{}: '{}' is no number", s->key, shown(node.value, 40)), example_of(*s) + "; write it without quotes and unit");
     if (!std::isfinite(value)) return complain(node, fmt::format("{}: {} is no finite number", s->key, node.value), example_of(*s));
     if (value == 0 && s->minimum > 0) return complain(node, fmt::format("{} is 0, with which no model has an answer", s->key), example_of(*s));
+    if (value > 0 && value < least) return complain(node, fmt::format("{}: {} is neither 0 nor at least {:g}", s->key, node.value, least), example_of(*s));
     if (value < s->minimum || value > s->maximum)
       return complain(node, fmt::format("{}: {} is not from {:g} to {:g}", s->key, node.value, s->minimum, s->maximum), example_of(*s));
     if (s->kind == Kind::whole && value != std::floor(value))

@@ -64,7 +64,7 @@ Prediction predict(const Model& model, const Counts& counts, Rule rule) {
     e.notes.insert(e.notes.begin(),
                    fmt::format("The equations give {:.6g} cycles, which is impossible: the {} of these counts alone takes {:.6g}. {}", e.cycles,
                                p.floor_by == "compute" ? "issue of the instructions" : "transfer of the bytes", p.floor,
-                               e.literal ? "Rule paper reports it all the same" : "The floor is reported instead"));
+                               e.literal ? "Rule paper reports it all the same." : "The floor is reported instead."));
   p.sensitivity = sensitivity_of(model, counts, rule, p);
   return p;
 }

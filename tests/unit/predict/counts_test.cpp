@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -88,12 +89,29 @@ TEST(CountsFile, ValuesThatAreNoneAreRefusedWhereTheyStand) {
   }
   EXPECT_THAT(refusal("blocks = 1.5\n"), HasSubstr("1.5 is no whole number"));
   EXPECT_THAT(refusal("miss_ratio = 1.01\n"), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal("coal_mem_insts = 1e-300\n"), HasSubstr("neither 0 nor at least 1e-09"));
   EXPECT_THAT(refusal("coal_per_mw = 2\n"), HasSubstr("the equations know only 1"));
 }
 
 TEST(CountsFile, EverySymbolRefusesWhatIsBeyondItsRange) {
   for (const Symbol& s : symbols())
     for (const double value : {-1.0, s.maximum * 2 + 1}) EXPECT_THAT(refusal(fmt::format("{} = {:f}\n", s.key, value)), HasSubstr(std::string(s.key)));
+}
+
+// The corners of the ranges, where quotients are largest.
+TEST(CountsFile, WhatIsAcceptedHasAFiniteAnswer) {
+  for (unsigned corner = 0; corner < 64; ++corner) {
+    Counts c;
+    unsigned i = 0;
+    for (const Symbol& s : symbols()) c.*s.member = (corner >> (i++ % 6) & 1) != 0 ? s.maximum : std::max(s.minimum, 1e-9);
+    for (const Model* model : models())
+      for (const Rule rule : {Rule::order, Rule::paper}) {
+        const Prediction p = predict(*model, c, rule);
+        EXPECT_TRUE(std::isfinite(p.cycles) && std::isfinite(p.time_ns) && std::isfinite(p.floor)) << model->name() << " " << corner;
+        for (const Term& t : p.evaluation.terms) EXPECT_TRUE(std::isfinite(t.value)) << t.name;
+        for (const Sensitivity& s : p.sensitivity) EXPECT_TRUE(std::isfinite(s.change)) << s.parameter;
+      }
+  }
 }
 
 TEST(CountsFile, AllThatIsWrongIsSaidAtOnce) {
