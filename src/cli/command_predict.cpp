@@ -55,25 +55,19 @@ ChosenDevice device_of(const PredictOptions& o) {
   return out;
 }
 
-std::string names_of(const std::vector<const predict::Symbol*>& symbols) {
-  std::string out;
-  for (const predict::Symbol* s : symbols) out += fmt::format("{}{}", out.empty() ? "" : ", ", s->key);
-  return out;
-}
-
 // A model that is named must be answered; of all models those for which the counts suffice.
 void evaluate(const PredictOptions& o, const predict::Inputs& inputs, result::Result& result) {
   const predict::Rule rule = o.rule == "paper" ? predict::Rule::paper : predict::Rule::order;
   std::vector<predict::Prediction> predictions;
   std::vector<predict::Skipped> skipped;
   for (const predict::Model* model : predict::models()) {
-    if (o.model == model->name()) predict::require(inputs, model->needs(), model->name());
+    if (o.model == model->name()) predict::require(inputs, *model);
     if (o.model != "all" && o.model != model->name()) continue;
-    const auto lacking = predict::missing(inputs, model->needs());
+    const auto lacking = predict::missing(inputs, *model);
     if (lacking.empty())
       predictions.push_back(predict::predict(*model, inputs.counts, rule));
     else
-      skipped.push_back({std::string(model->name()), fmt::format("Not evaluated, for want of {}.", names_of(lacking))});
+      skipped.push_back({std::string(model->name()), fmt::format("Not evaluated, for want of {}.", fmt::join(lacking, ", "))});
   }
   if (predictions.empty()) {
     std::vector<Diagnostic> all;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "predict/counts.h"
+#include "predict/derive.h"
 
 namespace simtlab::predict {
 namespace {
@@ -42,38 +42,6 @@ void add_constants(Inputs& in) {
   for (const auto member : {&C::threads_per_warp, &C::warp_size})
     if (!in.has(member)) in.set(member, 32, {"every NVIDIA GPU"});
   if (!in.has(&C::coal_per_mw)) in.set(&C::coal_per_mw, 1, {"what coalesced means"});
-}
-
-// An SM issues a warp instruction in as many cycles as its lanes or its schedulers take, whichever are slower.
-double issue_cycles_of(const device::Device& gpu, double fp32, double warp) {
-  const double slots = static_cast<double>(gpu.sm.schedulers) * static_cast<double>(gpu.sm.issue_width);
-  return std::max(warp / fp32, slots > 0 ? 1 / slots : 0);
-}
-
-double of_class(const std::array<double, device::op_class_names.size()>& values, std::string_view name) {
-  const auto at = std::ranges::find(device::op_class_names, name);
-  return values[static_cast<std::size_t>(at - device::op_class_names.begin())];
-}
-
-void add_machine(Inputs& in, const device::Device& gpu) {
-  const auto give = [&](double C::*member, double value, std::string_view key) {
-    const Symbol& s = symbol(member);
-    // A value that a device file leaves at 0 is one that it doesn't have.
-    if (!in.has(member) && value >= s.minimum && value <= s.maximum) in.set(member, value, {fmt::format("gpu {} ({})", gpu.name, key)});
-  };
-  const double fp32 = of_class(gpu.throughput, "fp32");
-  give(&C::freq, gpu.sm_clock_hz * 1e-9, "sm.clock");
-  for (const auto member : {&C::mem_bandwidth, &C::mem_peak_bandwidth}) give(member, gpu.dram.bandwidth * 1e-9, "dram.bandwidth");
-  for (const auto member : {&C::mem_ld, &C::dram_lat}) give(member, gpu.dram.latency, "dram.latency");
-  give(&C::simd_width, fp32, "throughput.fp32");
-  give(&C::sfu_width, of_class(gpu.throughput, "sfu"), "throughput.sfu");
-  give(&C::fp_lat, of_class(gpu.latency, "fp32"), "latency.fp32");
-  if (gpu.l1_caches_global)
-    give(&C::hit_lat, gpu.l1.latency, "l1.latency");
-  else
-    give(&C::hit_lat, gpu.l2.latency, "l2.latency: its L1 does not cache global memory");
-  if (fp32 > 0) give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp), "throughput.fp32, sm.schedulers, sm.issue_width");
-  if (in.has(&C::blocks)) give(&C::active_sms, std::min(in.counts.blocks, static_cast<double>(gpu.sm.count)), "sm.count, and blocks");
 }
 
 void add_launch(Inputs& in) {
@@ -132,13 +100,6 @@ void check_resources(const Inputs& in, const device::Device& gpu) {
   limit(&C::active_sms, gpu.sm.count, "sm.count");
 }
 
-// What --gpu could have given.
-bool is_of_a_device(double C::*member) {
-  constexpr double C::*given[] = {&C::freq,  &C::mem_bandwidth, &C::mem_peak_bandwidth, &C::mem_ld,     &C::dram_lat,    &C::simd_width,
-                                  &C::sfu_width, &C::fp_lat,     &C::hit_lat,            &C::issue_cycles, &C::active_sms};
-  return std::ranges::find(given, member) != std::end(given);
-}
-
 }  // namespace
 
 void complete(Inputs& inputs, const device::Device* gpu) {
@@ -146,29 +107,12 @@ void complete(Inputs& inputs, const device::Device* gpu) {
   add_constants(inputs);
   if (gpu != nullptr) add_machine(inputs, *gpu);
   add_launch(inputs);
+  add_from_mix(inputs);
+  adopt_other_names(inputs);   // what the mix gave
+  add_from_memory(inputs);
   check_parts(inputs);
   check_launch(inputs);
   if (gpu != nullptr) check_resources(inputs, *gpu);
-}
-
-std::vector<const Symbol*> missing(const Inputs& inputs, std::span<double Counts::* const> needed) {
-  std::vector<const Symbol*> out;
-  for (const auto member : needed)
-    if (!inputs.has(member)) out.push_back(&symbol(member));
-  return out;
-}
-
-void require(const Inputs& inputs, std::span<double Counts::* const> needed, std::string_view model) {
-  std::vector<Diagnostic> diagnostics;
-  for (const Symbol* s : missing(inputs, needed)) {
-    Diagnostic d;
-    d.message = fmt::format("{} is missing, which model {} needs: {}", s->key, model, s->doc);
-    d.pos = {inputs.file, static_cast<std::uint32_t>(std::max<std::size_t>(inputs.lines, 1)), 1};
-    d.hint = fmt::format("add a line {} = NUMBER{}{}", s->key, s->unit == "1" ? "" : fmt::format(" (in {})", s->unit),
-                         is_of_a_device(s->member) ? ", or give --gpu NAME" : "");
-    diagnostics.push_back(std::move(d));
-  }
-  if (!diagnostics.empty()) throw Error(ExitCode::bad_input, "counts-missing", std::move(diagnostics));
 }
 
 }  // namespace simtlab::predict

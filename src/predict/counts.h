@@ -4,6 +4,8 @@
 // Sources of the symbols: Hong and Kim, ISCA 2009; Sim, Dasgupta, Kim and Vuduc, PPoPP 2012. docs/models.md has the equations.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <limits>
 #include <span>
 #include <string>
@@ -17,6 +19,18 @@ namespace simtlab::predict {
 
 // Nobody gave it. Models never see it: every symbol that a model needs is asked for before (require()).
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// The instruction mix, per operation class in the order of device::op_class_names.
+struct Mix {
+  using Column = std::array<double, device::op_class_names.size()>;
+  Column insts, latency, throughput;
+
+  Mix() {
+    insts.fill(unknown);        // warp instructions of a warp, as the machine executes them
+    latency.fill(unknown);      // cycles from issue to the issue of what depends on it
+    throughput.fill(unknown);   // thread results per cycle and SM
+  }
+};
 
 struct Counts {
   // Machine of both models.
@@ -63,6 +77,39 @@ struct Counts {
   double mem_peak_bandwidth = unknown;    // GB/s
   double transaction_size = unknown;      // bytes
   double gamma = unknown;                 // machine constant of the barrier model; fitted, never assumed
+
+  // Traffic and work of the whole grid.
+  double l1_bytes = unknown, l2_bytes = unknown, dram_bytes = unknown;   // between SMs and L1, L1s and L2, L2 and DRAM; whole sectors, both ways
+  double flops = unknown;                 // floating-point operations; a fused multiply-add is two
+
+  // Shape of a warp's accesses.
+  double shared_insts = unknown, shared_passes = unknown;   // per warp; passes of one access to shared memory, a mean of at least 1
+  double lines_per_access = unknown;      // 128-byte lines (passes of L1) of one global access, a mean
+  double active_lanes = unknown;          // of an instruction, a mean
+  double chain_cycles = unknown;          // per warp; cycles of one alone on an idle SM, its round trips to global memory left out
+  double chain_accesses = unknown;        // per warp; round trips to global memory that follow one another
+  double l1_miss_ratio = unknown, l2_miss_ratio = unknown;   // of the requested sectors
+
+  // Machine: caches, shared memory, issue.
+  double l1_lat = unknown, l2_lat = unknown, shared_lat = unknown;       // cycles, load to use
+  double l1_bytes_per_cycle = unknown, shared_bytes_per_cycle = unknown;   // of an SM
+  double l2_bytes_per_cycle = unknown;    // of the whole GPU, per SM cycle
+  double sm_read_bytes_per_cycle = unknown, sm_write_bytes_per_cycle = unknown;   // of an SM's port to the network
+  double line_bytes = unknown, sector_bytes = unknown;   // of L1: what a pass covers, what a miss fetches at least
+  double issue_per_cycle = unknown;       // warp instructions per cycle and SM
+  double schedulers = unknown;            // per SM
+  double barrier_lat = unknown;           // cycles from the last arrival to the first instruction behind it
+  double block_launch = unknown;          // cycles between two blocks handed to one SM
+  double dram_bandwidth_measured = unknown;   // GB/s that a large copy reaches
+
+  // Host side.
+  double launch_overhead = unknown;       // us
+  double context_init = unknown;          // ms
+  double h2d_bytes = unknown, d2h_bytes = unknown;
+  double h2d_bandwidth = unknown, d2h_bandwidth = unknown;   // GB/s
+  double copy_latency = unknown;          // us
+
+  Mix mix;
 };
 
 enum class Kind : unsigned char { real, whole };
@@ -79,6 +126,16 @@ struct Symbol {
 std::span<const Symbol> symbols();
 const Symbol& symbol(double Counts::*member);
 
+// A column of the mix: key of the tables [class.NAME] of a counts file.
+struct MixSymbol {
+  std::string_view key, unit, doc;
+  double minimum, maximum;
+  bool machine;
+  Mix::Column Mix::*column;
+};
+std::span<const MixSymbol> mix_symbols();
+std::size_t class_index(std::string_view name);   // of device::op_class_names; asserts that it is one
+
 // Where a value is from, for people; and its place, if a file has it.
 struct Source {
   std::string text;      // "counts.toml:3", "gpu h100 (sm.clock)", "derived: blocks * ..."; empty: unknown
@@ -88,24 +145,26 @@ struct Source {
 struct Inputs {
   Counts counts;
   std::vector<Source> sources;  // by index in symbols()
+  std::array<std::array<Source, device::op_class_names.size()>, 3> mix_sources;   // by index in mix_symbols(), class
   std::string file;
   std::size_t lines = 0;        // of the file
 
   bool has(double Counts::*member) const;
   const Source& source(double Counts::*member) const;
   void set(double Counts::*member, double value, Source source);
+
+  bool has_mix() const;   // instructions of at least one class; complete() takes the others as 0 then
+  void set_insts(std::size_t class_index, double value, Source source);
+  void set_mix(const MixSymbol& symbol, std::size_t class_index, double value, Source source);
+  const Source& mix_source(const MixSymbol& symbol, std::size_t class_index) const;
 };
 
 // Throws Error(bad_input): "toml-syntax"; "counts-file" for unknown keys and values that are none or out of range, all of them at once.
 Inputs parse_counts(std::string_view text, const std::string& file);
 
-// Fills in what is not given: the same quantity under its other name, the machine from `gpu` (may be null), what follows from the launch.
+// Fills in what is not given: the same quantity under its other name, the machine from `gpu` (may be null), what follows from the launch,
+// from the mix and from the memory's shape. What is given stays.
 // Throws Error(bad_input, "counts-contradiction") for values that exclude each other and launches that the GPU does not take.
 void complete(Inputs& inputs, const device::Device* gpu);
-
-// The symbols of `needed` that are still unknown.
-std::vector<const Symbol*> missing(const Inputs& inputs, std::span<double Counts::* const> needed);
-// Throws Error(bad_input, "counts-missing") for them.
-void require(const Inputs& inputs, std::span<double Counts::* const> needed, std::string_view model);
 
 }  // namespace simtlab::predict

@@ -18,19 +18,49 @@ bool is_below(const Evaluation& e) { return e.cycles < floor_of(e) * (1 - tolera
 
 double answer(const Evaluation& e) { return is_below(e) && !e.literal ? floor_of(e) : e.cycles; }
 
-std::vector<Sensitivity> sensitivity_of(const Model& model, const Counts& counts, Rule rule, const Prediction& base) {
-  std::vector<Sensitivity> out;
-  for (const auto member : model.needs()) {
-    const Symbol& s = symbol(member);
-    if (!s.machine) continue;
-    Counts more = counts;
-    more.*member *= 1 + step;
-    const Evaluation e = model.evaluate(more, rule);
-    const double time_ns = answer(e) / more.freq;
-    out.push_back({std::string(s.key), time_ns / base.time_ns - 1, e.which_case != base.evaluation.which_case});
+class Sensitivities {
+ public:
+  Sensitivities(const Model& model, const Counts& counts, const Options& options, const Prediction& base)
+      : model_(model), counts_(counts), options_(options), base_(base) {}
+
+  std::vector<Sensitivity> run() {
+    for (const auto& members : {model_.needs(), model_.uses()})
+      for (const auto member : members) {
+        const Symbol& s = symbol(member);
+        if (s.machine && !std::isnan(counts_.*member)) with(std::string(s.key), [&](Counts& c) { c.*member *= 1 + step; });
+      }
+    if (model_.needs_mix()) classes();
+    std::ranges::stable_sort(out_, [](const Sensitivity& a, const Sensitivity& b) { return std::abs(a.change) > std::abs(b.change); });
+    return std::move(out_);
   }
-  std::ranges::stable_sort(out, [](const Sensitivity& a, const Sensitivity& b) { return std::abs(a.change) > std::abs(b.change); });
-  return out;
+
+ private:
+  template <class Change>
+  void with(std::string name, const Change& change) {
+    Counts more = counts_;
+    change(more);
+    const Evaluation e = model_.evaluate(more, options_);
+    out_.push_back({std::move(name), answer(e) / more.freq / base_.time_ns - 1, e.which_case != base_.evaluation.which_case});
+  }
+
+  void classes() {
+    for (const MixSymbol& s : mix_symbols())
+      for (std::size_t c = 0; s.machine && c < counts_.mix.insts.size(); ++c)
+        if (counts_.mix.insts[c] > 0 && !std::isnan((counts_.mix.*s.column)[c]))
+          with(fmt::format("class.{}.{}", device::op_class_names[c], s.key), [&](Counts& more) { (more.mix.*s.column)[c] *= 1 + step; });
+  }
+
+  const Model& model_;
+  const Counts& counts_;
+  const Options& options_;
+  const Prediction& base_;
+  std::vector<Sensitivity> out_;
+};
+
+// A class that is executed, and whose latency or throughput nobody gave. Loads and stores have no latency of their own: it is the memory's.
+bool latency_is_elsewhere(std::size_t c) {
+  const std::string_view name = device::op_class_names[c];
+  return name == "load" || name == "store" || name == "async_copy";
 }
 
 }  // namespace
@@ -50,10 +80,63 @@ std::span<const Model* const> models() {
   return all;
 }
 
-Prediction predict(const Model& model, const Counts& counts, Rule rule) {
+std::vector<std::string> model_names() {
+  std::vector<std::string> out;
+  for (const Model* model : models()) out.emplace_back(model->name());
+  return out;
+}
+
+namespace {
+
+struct Lacking {
+  std::string key;
+  std::string_view unit, doc;
+  bool machine;   // --gpu may have it
+};
+
+std::vector<Lacking> lacking(const Inputs& in, const Model& model) {
+  std::vector<Lacking> out;
+  for (const auto member : model.needs()) {
+    const Symbol& s = symbol(member);
+    if (!in.has(member)) out.push_back({std::string(s.key), s.unit, s.doc, s.machine});
+  }
+  if (!model.needs_mix()) return out;
+  if (!in.has_mix()) {
+    const MixSymbol& s = mix_symbols()[0];
+    out.push_back({"class.fp32.insts", s.unit, "Warp instructions of a warp, of this and every other class that it executes", false});
+    return out;
+  }
+  for (const MixSymbol& s : mix_symbols())
+    for (std::size_t c = 0; c < in.counts.mix.insts.size(); ++c)
+      if (in.counts.mix.insts[c] > 0 && std::isnan((in.counts.mix.*s.column)[c]) && !(s.column == &Mix::latency && latency_is_elsewhere(c)))
+        out.push_back({fmt::format("class.{}.{}", device::op_class_names[c], s.key), s.unit, s.doc, true});
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> missing(const Inputs& inputs, const Model& model) {
+  std::vector<std::string> out;
+  for (Lacking& l : lacking(inputs, model)) out.push_back(std::move(l.key));
+  return out;
+}
+
+void require(const Inputs& inputs, const Model& model) {
+  std::vector<Diagnostic> diagnostics;
+  for (const Lacking& l : lacking(inputs, model)) {
+    Diagnostic d;
+    d.message = fmt::format("{} is missing, which model {} needs: {}", l.key, model.name(), l.doc);
+    d.pos = {inputs.file, static_cast<std::uint32_t>(std::max<std::size_t>(inputs.lines, 1)), 1};
+    d.hint = fmt::format("add a line {} = NUMBER{}{}", l.key, l.unit == "1" ? "" : fmt::format(" (in {})", l.unit), l.machine ? ", or give --gpu NAME" : "");
+    diagnostics.push_back(std::move(d));
+  }
+  if (!diagnostics.empty()) throw Error(ExitCode::bad_input, "counts-missing", std::move(diagnostics));
+}
+
+Prediction predict(const Model& model, const Counts& counts, const Options& options) {
   Prediction p;
   p.model = &model;
-  p.evaluation = model.evaluate(counts, rule);
+  p.evaluation = model.evaluate(counts, options);
   Evaluation& e = p.evaluation;
   p.floor = floor_of(e);
   p.floor_by = e.compute_floor >= e.bandwidth_floor ? "compute" : "bandwidth";
@@ -65,7 +148,7 @@ Prediction predict(const Model& model, const Counts& counts, Rule rule) {
                    fmt::format("The equations give {:.6g} cycles, which is impossible: the {} of these counts alone takes {:.6g}. {}", e.cycles,
                                p.floor_by == "compute" ? "issue of the instructions" : "transfer of the bytes", p.floor,
                                e.literal ? "Rule paper reports it all the same." : "The floor is reported instead."));
-  p.sensitivity = sensitivity_of(model, counts, rule, p);
+  p.sensitivity = Sensitivities(model, counts, options, p).run();
   return p;
 }
 

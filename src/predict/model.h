@@ -23,6 +23,16 @@ std::string_view name_of(Evidence evidence);
 // equation for those bound by memory. `order`: bound by computation whenever MWP > CWP.
 enum class Rule : unsigned char { order, paper };
 
+// What a caller may choose. The simplifications of Resios' thesis are off: with them the model is the thesis's.
+struct Options {
+  Rule rule = Rule::order;
+  bool resios_fma = true;       // false: a fused multiply-add counts as a multiplication and an addition
+  bool resios_per_sm = false;   // true: an SM has its share of DRAM's bandwidth and no more, even if others have no block
+
+  Options() = default;
+  Options(Rule r) : rule(r) {}   // NOLINT: a rule is the only option of most models
+};
+
 struct Term {
   std::string name, unit;
   double value = 0;
@@ -52,14 +62,22 @@ class Model {
   virtual std::string_view name() const = 0;       // "mwp-cwp"
   virtual std::string_view title() const = 0;      // authors and year
   virtual std::span<double Counts::* const> needs() const = 0;
+  virtual std::span<double Counts::* const> uses() const { return {}; }   // what may be unknown; the model then does without
+  virtual bool needs_mix() const { return false; }   // instructions, latency and throughput of every executed class
   virtual std::span<const std::string_view> deviations() const = 0;   // identifiers of docs/deviations.d
-  // All of needs() are known.
-  virtual Evaluation evaluate(const Counts& counts, Rule rule) const = 0;
+  // Nothing is missing().
+  virtual Evaluation evaluate(const Counts& counts, const Options& options) const = 0;
 };
+
+// Keys of what the model needs and nobody gave.
+std::vector<std::string> missing(const Inputs& inputs, const Model& model);
+// Throws Error(bad_input, "counts-missing") for them.
+void require(const Inputs& inputs, const Model& model);
 
 const Model& mwp_cwp();
 const Model& mwp_cwp_2012();
 std::span<const Model* const> models();
+std::vector<std::string> model_names();
 
 // What 10 % more of one parameter of the machine do to the time, everything else unchanged (latencies in cycles as well).
 struct Sensitivity {
@@ -78,7 +96,7 @@ struct Prediction {
   std::vector<Sensitivity> sensitivity;   // largest first
 };
 
-// Needs what model.needs() names: require() before.
-Prediction predict(const Model& model, const Counts& counts, Rule rule);
+// Needs what the model does: require() before.
+Prediction predict(const Model& model, const Counts& counts, const Options& options);
 
 }  // namespace simtlab::predict

@@ -164,7 +164,7 @@ class MwpCwp final : public Model {
   std::string_view title() const override { return "Hong and Kim 2009"; }
   std::span<double C::* const> needs() const override { return mwp_cwp_needs; }
   std::span<const std::string_view> deviations() const override { return mwp_cwp_deviations; }
-  Evaluation evaluate(const Counts& counts, Rule rule) const override { return Evaluator(counts, rule).run(); }
+  Evaluation evaluate(const Counts& counts, const Options& options) const override { return Evaluator(counts, options.rule).run(); }
 };
 
 }  // namespace

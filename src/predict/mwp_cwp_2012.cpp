@@ -143,7 +143,7 @@ class MwpCwp2012 final : public Model {
   std::string_view title() const override { return "Sim et al. 2012"; }
   std::span<double C::* const> needs() const override { return mwp_cwp_2012_needs; }
   std::span<const std::string_view> deviations() const override { return mwp_cwp_2012_deviations; }
-  Evaluation evaluate(const Counts& counts, Rule) const override { return Extended(counts).run(); }
+  Evaluation evaluate(const Counts& counts, const Options&) const override { return Extended(counts).run(); }
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -66,6 +67,15 @@ std::vector<result::ConfigValue> to_configuration(const Inputs& inputs) {
     if (!inputs.has(s.member)) continue;
     const std::string unit = s.unit == "1" ? "" : fmt::format(" {}", s.unit);
     out.push_back({std::string(s.key), fmt::format("{}{}", inputs.counts.*s.member, unit), inputs.source(s.member).text, ""});
+  }
+  for (std::size_t c = 0; c < device::op_class_names.size(); ++c) {
+    if (!(inputs.counts.mix.insts[c] > 0)) continue;
+    for (const MixSymbol& s : mix_symbols()) {
+      const double value = (inputs.counts.mix.*s.column)[c];
+      if (std::isnan(value)) continue;
+      const std::string unit = s.unit == "1" ? "" : fmt::format(" {}", s.unit);
+      out.push_back({fmt::format("class.{}.{}", device::op_class_names[c], s.key), fmt::format("{}{}", value, unit), inputs.mix_source(s, c).text, ""});
+    }
   }
   return out;
 }

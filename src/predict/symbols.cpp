@@ -11,7 +11,7 @@ using enum Kind;
 using C = Counts;
 
 // Ranges are wide: they catch wrong units and slips, not unusual kernels.
-constexpr double most_insts = 1e12, most_blocks = 1e15;
+constexpr double most_insts = 1e12, most_blocks = 1e15, most_bytes = 1e18;
 
 constexpr Symbol rows[] = {
     {"freq", "GHz", "Clock of the SMs", 0.001, 100, real, true, &C::freq},
@@ -62,11 +62,63 @@ constexpr Symbol rows[] = {
     {"mem_peak_bandwidth", "GB/s", "Peak bandwidth of DRAM", 0.001, 1e6, real, true, &C::mem_peak_bandwidth},
     {"transaction_size", "bytes", "Bytes of one memory transaction", 1, 65536, real, true, &C::transaction_size},
     {"gamma", "1", "Machine constant of the barrier model, fitted from a barrier sweep", 0, 1e6, real, true, &C::gamma},
+
+    {"l1_bytes", "bytes", "Bytes between the SMs and their L1, of the whole grid, in whole sectors", 0, most_bytes, real, false, &C::l1_bytes},
+    {"l2_bytes", "bytes", "Bytes between the L1s and L2, of the whole grid, both ways", 0, most_bytes, real, false, &C::l2_bytes},
+    {"dram_bytes", "bytes", "Bytes between L2 and DRAM, of the whole grid, read and written", 0, most_bytes, real, false, &C::dram_bytes},
+    {"flops", "1", "Floating-point operations of the whole grid; a fused multiply-add is two", 0, most_bytes, real, false, &C::flops},
+
+    {"shared_insts", "1", "Accesses of a warp to shared memory", 0, most_insts, real, false, &C::shared_insts},
+    {"shared_passes", "1", "Passes of one access to shared memory; more than 1 are bank conflicts or wide elements", 1, 1024, real, false, &C::shared_passes},
+    {"lines_per_access", "1", "128-byte lines, which are passes of L1, of one access to global memory", 1, 1024, real, false, &C::lines_per_access},
+    {"active_lanes", "1", "Threads that take part in an instruction of a warp", 1, 1024, real, false, &C::active_lanes},
+    {"chain_cycles", "cycles", "Cycles of a warp alone on an idle SM, its round trips to global memory left out", 0, most_bytes, real, false, &C::chain_cycles},
+    {"chain_accesses", "1", "Round trips of a warp to global memory that follow one another", 0, most_insts, real, false, &C::chain_accesses},
+    {"l1_miss_ratio", "1", "Share of the requested sectors that miss L1", 0, 1, real, false, &C::l1_miss_ratio},
+    {"l2_miss_ratio", "1", "Share of the sectors requested from L2 that miss it", 0, 1, real, false, &C::l2_miss_ratio},
+
+    {"l1_lat", "cycles", "Latency of a hit in L1", 0.1, 1e6, real, true, &C::l1_lat},
+    {"l2_lat", "cycles", "Latency of a hit in L2", 0.1, 1e6, real, true, &C::l2_lat},
+    {"shared_lat", "cycles", "Latency of shared memory without conflicts", 0.1, 1e6, real, true, &C::shared_lat},
+    {"l1_bytes_per_cycle", "bytes/cycle", "Bandwidth of the L1 of an SM", 0.001, 1e6, real, true, &C::l1_bytes_per_cycle},
+    {"shared_bytes_per_cycle", "bytes/cycle", "Bandwidth of the shared memory of an SM", 0.001, 1e6, real, true, &C::shared_bytes_per_cycle},
+    {"l2_bytes_per_cycle", "bytes/cycle", "Bandwidth of L2, of the whole GPU", 0.001, 1e9, real, true, &C::l2_bytes_per_cycle},
+    {"sm_read_bytes_per_cycle", "bytes/cycle", "What an SM can receive from the network", 0.001, 1e6, real, true, &C::sm_read_bytes_per_cycle},
+    {"sm_write_bytes_per_cycle", "bytes/cycle", "What an SM can send into the network", 0.001, 1e6, real, true, &C::sm_write_bytes_per_cycle},
+    {"line_bytes", "bytes", "Line of L1: what one pass covers", 1, 65536, real, false, &C::line_bytes},
+    {"sector_bytes", "bytes", "Sector of L1: what a miss fetches at least", 1, 65536, real, false, &C::sector_bytes},
+    {"issue_per_cycle", "1/cycle", "Warp instructions that an SM can issue in a cycle", 0.001, 1000, real, true, &C::issue_per_cycle},
+    {"schedulers", "1", "Warp schedulers of an SM", 1, 1000, real, false, &C::schedulers},
+    {"barrier_lat", "cycles", "From the last arrival at a barrier to the first instruction behind it", 0, 1e6, real, true, &C::barrier_lat},
+    {"block_launch", "cycles", "Gap between two blocks that one SM is given", 0, 1e6, real, true, &C::block_launch},
+    {"dram_bandwidth_measured", "GB/s", "Bandwidth of DRAM that a large copy reaches", 0.001, 1e6, real, true, &C::dram_bandwidth_measured},
+
+    {"launch_overhead", "us", "From the launch of a kernel to its first block", 0, 1e9, real, true, &C::launch_overhead},
+    {"context_init", "ms", "Creation of the GPU's context", 0, 1e9, real, true, &C::context_init},
+    {"h2d_bytes", "bytes", "Bytes copied to the GPU for the kernel", 0, most_bytes, real, false, &C::h2d_bytes},
+    {"d2h_bytes", "bytes", "Bytes copied back from the GPU", 0, most_bytes, real, false, &C::d2h_bytes},
+    {"h2d_bandwidth", "GB/s", "Bandwidth of copies to the GPU", 0.001, 1e6, real, true, &C::h2d_bandwidth},
+    {"d2h_bandwidth", "GB/s", "Bandwidth of copies from the GPU", 0.001, 1e6, real, true, &C::d2h_bandwidth},
+    {"copy_latency", "us", "What a copy takes beyond its bytes", 0, 1e9, real, true, &C::copy_latency},
+};
+
+constexpr MixSymbol mix_rows[] = {
+    {"insts", "1", "Warp instructions of a warp, as the machine executes them", 0, most_insts, false, &Mix::insts},
+    {"latency", "cycles", "Cycles from an instruction to one that depends on it", 0.1, 1e6, true, &Mix::latency},
+    {"throughput", "1/cycle", "Thread results of an SM per cycle", 0.001, 4096, true, &Mix::throughput},
 };
 
 }  // namespace
 
 std::span<const Symbol> symbols() { return rows; }
+
+std::span<const MixSymbol> mix_symbols() { return mix_rows; }
+
+std::size_t class_index(std::string_view name) {
+  const auto at = std::ranges::find(device::op_class_names, name);
+  SIMTLAB_ASSERT(at != device::op_class_names.end(), "an operation class that does not exist");
+  return static_cast<std::size_t>(at - device::op_class_names.begin());
+}
 
 const Symbol& symbol(double Counts::*member) {
   const auto found = std::ranges::find(rows, member, &Symbol::member);

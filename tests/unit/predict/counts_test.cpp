@@ -50,12 +50,7 @@ TEST(Symbols, AreUniqueSaidInASentenceAndHaveARange) {
     EXPECT_LE(s.minimum, s.maximum) << s.key;
     EXPECT_GE(s.minimum, 0) << s.key;
   }
-  EXPECT_EQ(symbols().size() * sizeof(double), sizeof(Counts));   // every member has a key
-}
-
-TEST(Symbols, EachIsNeededByAModel) {
-  for (const Symbol& s : symbols())
-    EXPECT_TRUE(std::ranges::any_of(models(), [&](const Model* m) { return std::ranges::find(m->needs(), s.member) != m->needs().end(); })) << s.key;
+  EXPECT_EQ(symbols().size() * sizeof(double) + sizeof(Mix), sizeof(Counts));   // every member has a key
 }
 
 TEST(CountsFile, KeepsEachValueWithItsPlace) {
@@ -160,7 +155,9 @@ TEST(Complete, AGpuGivesWhatTheFileDoesNotSay) {
   EXPECT_EQ(in.counts.active_sms, 40);   // fewer blocks than SMs
   EXPECT_EQ(in.counts.simd_width, 64);
   EXPECT_EQ(in.counts.issue_cycles, 0.5);   // 64 lanes for 32 threads; four schedulers would manage 0.25
-  EXPECT_FALSE(in.has(&C::departure_del_uncoal));   // no device file has it
+  EXPECT_EQ(in.counts.departure_del_coal, 2);     // a line of 128 bytes through a port of 64
+  EXPECT_EQ(in.counts.departure_del_uncoal, 1);   // a pass of L1; a sector takes half as long
+  EXPECT_THAT(in.source(&C::departure_del_coal).text, HasSubstr("derived: max("));
   EXPECT_FALSE(in.has(&C::gamma));
   EXPECT_THAT(refusal("threads_per_block = 1024\nactive_blocks_per_sm = 3\n", &gpu, "counts-contradiction"), HasSubstr("sm.max_warps"));
   EXPECT_THAT(refusal("blocks = 1000\nactive_sms = 81\n", &gpu, "counts-contradiction"), AllOf(HasSubstr("c.toml:2"), HasSubstr("v100 has 80")));
@@ -178,15 +175,104 @@ TEST(Complete, EveryDeviceFileGivesAPositiveMachine) {
 TEST(Require, NamesEveryMissingSymbolWithItsMeaningAndRemedy) {
   const Inputs in = inputs_of("blocks = 10\nfreq = 1\n");
   try {
-    require(in, mwp_cwp().needs(), "mwp-cwp");
+    require(in, mwp_cwp());
     FAIL() << "nothing is missing";
   } catch (const Error& e) {
     EXPECT_EQ(e.id(), "counts-missing");
-    EXPECT_EQ(e.diagnostics().size(), missing(in, mwp_cwp().needs()).size());
+    EXPECT_EQ(e.diagnostics().size(), missing(in, mwp_cwp()).size());
     EXPECT_THAT(e.format(), AllOf(HasSubstr("c.toml:2:1"), HasSubstr("mem_ld is missing, which model mwp-cwp needs: DRAM latency"),
                                   HasSubstr("add a line mem_ld = NUMBER (in cycles), or give --gpu NAME"),
                                   HasSubstr("add a line comp_insts = NUMBER\n")));
   }
+}
+
+constexpr std::string_view mixed = R"(blocks = 100
+threads_per_block = 256
+active_blocks_per_sm = 2
+ilp = 2
+mlp = 4
+l1_bytes = 1228800
+lines_per_access = 2
+l1_miss_ratio = 0.5
+l2_miss_ratio = 0.4
+[class.fp32]
+insts = 10
+[class.load]
+insts = 8
+[class.store]
+insts = 4
+[class.control]
+insts = 2
+[class.shared]
+insts = 6
+latency = 30
+[class.barrier]
+insts = 1
+)";
+
+TEST(Mix, KeepsEachCellWithItsPlace) {
+  const Inputs in = parse_counts(mixed, "c.toml");
+  EXPECT_TRUE(in.has_mix());
+  EXPECT_EQ(in.counts.mix.insts[class_index("fp32")], 10);
+  EXPECT_EQ(in.mix_source(mix_symbols()[0], class_index("fp32")).text, "c.toml:11");
+  EXPECT_TRUE(std::isnan(in.counts.mix.latency[class_index("fp32")]));
+  EXPECT_FALSE(parse_counts("freq = 1\n", "c.toml").has_mix());
+}
+
+TEST(Mix, WrongCellsAreRefusedWithTheNearestName) {
+  EXPECT_THAT(refusal("[class.fp332]\ninsts = 1\n"), AllOf(HasSubstr("c.toml:2"), HasSubstr("unknown symbol 'class.fp332.insts'"), HasSubstr("did you mean 'fp32'?")));
+  EXPECT_THAT(refusal("[class.fp32]\ninst = 1\n"), HasSubstr("did you mean 'insts'?"));
+  EXPECT_THAT(refusal("[class.fp32]\ninsts = -1\n"), HasSubstr("class.fp32.insts: -1 is not from 0"));
+  EXPECT_THAT(refusal("[class.fp32]\nlatency = 0\n"), HasSubstr("class.fp32.latency is 0"));
+  EXPECT_THAT(refusal("[class.fp32]\nlatency = '4'\n"), HasSubstr("is no number"));
+  EXPECT_THAT(refusal("class = 1\n"), HasSubstr("unknown symbol"));
+  EXPECT_THAT(refusal("class.fp32 = 1\n"), HasSubstr("unknown symbol"));
+}
+
+TEST(Mix, GivesTheCountsOfBothModels) {
+  const device::Device gpu = device::load_device("v100").device;
+  const Inputs in = inputs_of(mixed, &gpu);
+  const Counts& c = in.counts;
+  EXPECT_EQ(c.insts, 31);
+  EXPECT_EQ(c.mem_insts, 12);
+  EXPECT_EQ(c.comp_insts, 19);
+  EXPECT_EQ(c.fp_insts, 10);
+  EXPECT_EQ(c.sfu_insts, 0);
+  EXPECT_EQ(c.sync_insts, 1);
+  EXPECT_EQ(c.synch_insts, 1);
+  EXPECT_EQ(c.shared_insts, 6);
+  EXPECT_EQ(c.mix.insts[class_index("fp64")], 0);   // a mix is complete
+  EXPECT_EQ(c.mix.latency[class_index("shared")], 30);   // the file wins
+  EXPECT_EQ(c.mix.latency[class_index("barrier")], gpu.sm.barrier_latency);
+  const double fp32 = gpu.latency[class_index("fp32")], serial = 2 * gpu.sm.branch_latency + gpu.sm.barrier_latency;
+  EXPECT_DOUBLE_EQ(c.avg_inst_lat, (10 * fp32 + 6 * 30 + serial) / 19);
+  EXPECT_DOUBLE_EQ(c.chain_cycles, (10 * fp32 + 6 * 30) / 2 + serial + 12);
+  EXPECT_EQ(c.chain_accesses, 2);        // stores are not waited for
+  EXPECT_EQ(c.uncoal_mem_insts, 12);     // two lines each
+  EXPECT_EQ(c.coal_mem_insts, 0);
+  EXPECT_EQ(c.uncoal_per_mw, 2);
+  EXPECT_EQ(c.load_bytes_per_warp, 128);
+  EXPECT_EQ(c.transaction_size, 64);
+  EXPECT_EQ(c.miss_ratio, 0.2);
+  EXPECT_DOUBLE_EQ(c.hit_lat, gpu.l1.latency + 0.5 * (gpu.l2.latency - gpu.l1.latency));
+  // A barrier takes its latency once for the 16 warps of an SM.
+  EXPECT_NEAR(c.gamma * (c.dram_lat + c.delta) * 12 / 31, gpu.sm.barrier_latency / 16, 1e-12);
+  EXPECT_THAT(in.source(&C::insts).text, "derived: sum of the classes");
+}
+
+TEST(Mix, WhatTheFileSaysStays) {
+  const Inputs in = inputs_of("insts = 40\ncomp_insts = 7\ngamma = 3\n" + std::string(mixed));
+  EXPECT_EQ(in.counts.insts, 40);
+  EXPECT_EQ(in.counts.comp_insts, 7);
+  EXPECT_EQ(in.counts.gamma, 3);
+}
+
+TEST(Mix, WithoutBarriersOrMemoryNothingIsLeftOpen) {
+  const device::Device gpu = device::load_device("v100").device;
+  const Inputs in = inputs_of("blocks = 10\nthreads_per_block = 64\nactive_blocks_per_sm = 1\nilp = 1\nmlp = 1\n[class.fp32]\ninsts = 5\n", &gpu);
+  EXPECT_EQ(in.counts.gamma, 0);
+  EXPECT_EQ(in.counts.dram_bytes, 0);
+  for (const Model* model : {&mwp_cwp(), &mwp_cwp_2012()}) EXPECT_TRUE(missing(in, *model).empty()) << missing(in, *model).front();
 }
 
 TEST(Result, HoldsMetricsTermsAndTheOriginOfEachCount) {

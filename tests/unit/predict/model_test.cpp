@@ -25,7 +25,7 @@ Counts counts_of(std::string_view name) {
   EXPECT_NE(found, all.end()) << name;
   Inputs in = parse_counts(found->counts, std::string(name));
   complete(in, nullptr);
-  require(in, model_named(found->model).needs(), found->model);
+  require(in, model_named(found->model));
   return in.counts;
 }
 
