@@ -1,7 +1,6 @@
 // L1 of one SM: the same cache as the timing model's, with outstanding misses in a time of the study's own.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "base/rng.h"
@@ -39,7 +38,6 @@ class L1 {
   std::uint32_t ways() const { return cache_.ways(); }
   Time far_latency() const { return l2_latency_; }   // of atomics
   void begin_launch();     // empties it, as the hardware does
-  bool has_waiting() const { return !outstanding_.empty(); }
 
  private:
   struct Outstanding {

@@ -11,7 +11,6 @@ L2::L2(const device::Device& device, double sample)
     : map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash),
       // The history sees lines of 128 bytes, as requests of the L1 caches are.
       history_({.bytes = device.l2.bytes, .line_bytes = 128, .sector_bytes = 32}, sample),
-      lines_(device.l2.bytes / 128),
       unit_(static_cast<unsigned>(std::countr_zero(device.l2.sector_bytes / stream::sector_bytes))),
       write_back_(device.l2.write_policy == device::WritePolicy::write_back),
       write_allocate_(device.l2.write_allocate),

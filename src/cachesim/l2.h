@@ -27,7 +27,6 @@ class L2 {
 
   const CacheCounts& counts() const { return counts_; }
   const History& history() const { return history_; }
-  std::uint64_t lines() const { return lines_; }
   void begin_launch();   // counts from zero; the contents stay
 
  private:
@@ -38,7 +37,6 @@ class L2 {
   std::vector<memory::Cache> slices_;
   History history_;
   CacheCounts counts_;
-  std::uint64_t lines_;
   unsigned unit_ = 0;
   bool write_back_, write_allocate_;
   Time latency_, dram_latency_;

@@ -26,13 +26,11 @@ class Rerun {
   // Runs it again with these arguments more and returns the result. Throws Error: "rerun-failed" with what it said, "rerun-differs" if the
   // effective configuration is not that of the manifest.
   result::Result run(const std::string& what_if, bool lines) const;
-  // Limits that the original run lifted, separated by commas; empty: none.
-  const std::string& lifted() const { return lifted_; }
 
  private:
   const result::Manifest& manifest_;
   std::vector<std::string> arguments_;
-  std::string lifted_;
+  std::string lifted_;   // limits that the original run lifted, separated by commas; empty: none
 };
 
 }  // namespace simtlab::cli

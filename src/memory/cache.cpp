@@ -4,16 +4,10 @@
 #include <bit>
 
 #include "base/error.h"
+#include "memory/mix.h"
 
 namespace simtlab::memory {
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 33;
-  x *= 0xff51afd7ed558ccdull;
-  x ^= x >> 29;
-  return x;
-}
 
 bool is_size(std::uint32_t bytes) { return bytes == 32 || bytes == 64 || bytes == 128; }
 

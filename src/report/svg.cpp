@@ -16,7 +16,7 @@ constexpr double left = 78, right = 16, top = 34, bottom = 46;
 constexpr std::string_view style =
     "<style>svg{font:12px system-ui,sans-serif;background:#fff;color:#222}text{fill:currentColor}.g{stroke:#8884;fill:none}.f{stroke:#8888;fill:none}"
     ".a{stroke:#1f77b4;fill:none;stroke-width:2}.b{stroke:#d62728;fill:none;stroke-width:2}.ba{fill:#1f77b4}.bb{fill:#d62728}.bc{fill:#999}"
-    ".r{stroke:currentColor;stroke-dasharray:4 3}.t{font-weight:600;font-size:14px}"
+    ".t{font-weight:600;font-size:14px}"
     "@media(prefers-color-scheme:dark){svg{background:#1b1b1f;color:#ddd}.a{stroke:#6fb3e8}.b{stroke:#ff7a7a}.ba{fill:#6fb3e8}.bb{fill:#ff7a7a}}</style>";
 
 // 1, 2 or 5 times a power of ten, about six of them; powers of two for bytes.
@@ -129,12 +129,6 @@ void SvgChart::cell(double x, double y, std::string_view colour, std::string_vie
 void SvgChart::name(std::string_view css_class, std::string_view name) {
   const double x = left + 150 + 150 * named_++;
   legend_ += fmt::format("<rect class=\"{}\" x=\"{:.0f}\" y=\"11\" width=\"12\" height=\"10\"/><text x=\"{:.0f}\" y=\"20\">{}</text>\n", css_class, x + 90, x + 107, svg_escaped(name));
-}
-
-void SvgChart::rule(double x, std::string_view name) {
-  if (x < x_.low || x > x_.high) return;
-  body_ += fmt::format("<line class=\"r\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text x=\"{3:.1f}\" y=\"{4}\">{5}</text>\n", px(x), top, height_ - bottom, px(x) + 4,
-                       top + 12, svg_escaped(name));
 }
 
 std::string SvgChart::axes() const {

@@ -24,7 +24,6 @@ class SvgChart {
   void point(double x, double y, std::string_view colour, bool hollow, std::string_view tip = {});
   void line(const std::vector<std::pair<double, double>>& points, std::string_view css_class, std::string_view name);
   void bar(double from, double to, double value, std::string_view css_class, std::string_view tip);
-  void rule(double x, std::string_view name);   // upright, named
   void cell(double x, double y, std::string_view colour, std::string_view tip);   // one unit wide and high, from its lower left corner
   void name(std::string_view css_class, std::string_view name);                   // of bars, in the legend
   std::string text() const;                     // a whole <svg> element with its style

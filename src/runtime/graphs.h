@@ -72,7 +72,6 @@ class Graphs {
   bool has(const GraphProgram* program) const { return programs_.contains(const_cast<GraphProgram*>(program)); }
 
   // Streams
-  bool any_capture() const { return !captures_.empty(); }
   Capture* capture_of(gpu::StreamId stream);                           // null: it is not captured
   CudaError begin(gpu::StreamId stream);
   CudaError end(gpu::StreamId stream, Graph** graph);

@@ -1,16 +1,10 @@
 // The line's number beyond the sets is mixed and added, so that power-of-two strides spread over the sets while any run of `sets` consecutive
 // lines still covers each set once. Stands for hashes that are not known, of any number of sets.
+#include "memory/mix.h"
 #include "memory/set_index.h"
 
 namespace simtlab::memory {
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 33;
-  x *= 0xff51afd7ed558ccdull;
-  x ^= x >> 29;
-  return x;
-}
 
 class PowerOfTwo final : public SetIndex {
  public:

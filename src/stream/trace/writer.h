@@ -41,7 +41,6 @@ class Writer {
   struct Dictionary;
 
   std::uint64_t write_chunk(ChunkType type, const Buffer& content, const Dictionary* dictionary = nullptr);
-  Dictionary* dictionary_of_kernel(const Buffer& content, std::uint64_t& own);
   struct Open {
     Kernel kernel;
     std::uint32_t stream = 0;
