@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/cells.h"
 #include "report/format.h"
 #include "report/svg.h"
 
@@ -15,23 +16,11 @@ using result::KernelResult;
 using result::Result;
 using result::Table;
 
-double number(const Table& table, std::size_t row, const char* name) { return result::number(table.rows[row][result::column(table.name, name)]); }
-std::string words(const Table& table, std::size_t row, const char* name) {
-  const auto* text = std::get_if<std::string>(&table.rows[row][result::column(table.name, name)]);
-  return text == nullptr ? std::string() : *text;
-}
-
 const KernelResult* busiest(const Result& result) {
   const KernelResult* best = nullptr;
   for (const KernelResult& k : result.kernels)
     if (best == nullptr || k.metrics.get("access.sectors").value_or(0) > best->metrics.get("access.sectors").value_or(0)) best = &k;
   return best;
-}
-
-std::string configured(const Result& result, std::string_view key) {
-  for (const result::ConfigValue& c : result.manifest.configuration)
-    if (c.key == key) return c.value;
-  return {};
 }
 
 // A panel for each buffer: offset over order, coloured by thread; stores are rings.

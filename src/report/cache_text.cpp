@@ -6,10 +6,11 @@
 #include <cmath>
 #include <vector>
 
+#include "report/text_writer.h"
+
 namespace simtlab::report {
 namespace {
 
-using result::Cell;
 using result::KernelResult;
 using result::Metrics;
 using result::Result;
@@ -18,18 +19,11 @@ using result::Table;
 constexpr unsigned bar_width = 24;
 constexpr std::size_t rows_shown = 8, kernels_shown = 5, buffers_shown = 12;
 
-double number(const Table& table, std::size_t row, const char* name) { return result::number(table.rows[row][result::column(table.name, name)]); }
-bool known(const Table& table, std::size_t row, const char* name) {
-  return !std::holds_alternative<std::monostate>(table.rows[row][result::column(table.name, name)]);
-}
-std::string words(const Table& table, std::size_t row, const char* name) {
-  const auto* text = std::get_if<std::string>(&table.rows[row][result::column(table.name, name)]);
-  return text == nullptr ? std::string() : *text;
-}
+bool known(const Table& table, std::size_t row, const char* name) { return !std::holds_alternative<std::monostate>(cell(table, row, name)); }
 
-class Writer {
+class Writer : TextWriter {
  public:
-  Writer(const Result& result, const TextOptions& options) : result_(result), options_(options), style_(options.style) {}
+  Writer(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
 
   std::string run() {
     state_line();
@@ -46,27 +40,7 @@ class Writer {
   }
 
  private:
-  void line(std::string_view text) {
-    out_ += text.substr(0, text.find_last_not_of(' ') + 1);
-    out_ += '\n';
-  }
-  void heading(std::string_view text, std::string_view more = {}) { line(fmt::format("\n  {}{}", painted(text, Paint::bold, style_), more)); }
   void note(std::string_view text) { line("  " + painted(text, Paint::dim, style_)); }
-
-  std::string configured(std::string_view key) const {
-    for (const result::ConfigValue& c : result_.manifest.configuration)
-      if (c.key == key) return printable(c.value);
-    return {};
-  }
-
-  void state_line() {
-    const result::Manifest& m = result_.manifest;
-    const std::string rest = "; the numbers cover what ran until then";
-    if (m.interrupted)
-      line(painted("INCOMPLETE: the run was interrupted" + rest, Paint::bad, style_));
-    else if (!m.failure.empty())
-      line(painted(fmt::format("INCOMPLETE: the run failed ({}){}", printable(m.failure_id), rest), Paint::bad, style_));
-  }
 
   void one(const KernelResult& k) {
     line(painted(shortened(printable(k.demangled.empty() ? k.name : k.demangled), style_.width), Paint::bold, style_) + (k.partial ? " (partial)" : ""));
@@ -206,15 +180,6 @@ class Writer {
     line("  " + ratios);
   }
 
-  void every_metric(const Metrics& metrics) {
-    heading("Metrics");
-    for (const Metrics::Value& v : metrics.values()) {
-      const std::string_view unit = result::find_metric(v.name)->unit;
-      const std::string value = v.is_integer ? fmt::format("{}", v.integer) : fmt::format("{:.6g}", v.real);
-      line(fmt::format("    {:<34} {:>20} {}", printable(v.name), value, unit == "1" ? "" : unit));
-    }
-  }
-
   void footer() {
     const auto wall = result_.total.get("host.wall_time");
     if (!wall) return;
@@ -223,11 +188,6 @@ class Writer {
     if (const auto memory = result_.total.get("host.peak_memory")) text += fmt::format(", {}", format_bytes(*memory));
     note(text);
   }
-
-  const Result& result_;
-  const TextOptions& options_;
-  const Style& style_;
-  std::string out_;
 };
 
 }  // namespace

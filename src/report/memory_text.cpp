@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/text_writer.h"
+
 namespace simtlab::report {
 namespace {
 
@@ -15,10 +17,9 @@ using result::Result;
 
 constexpr unsigned bar_width = 30;
 
-class Writer {
+class Writer : TextWriter {
  public:
-  Writer(const Result& result, const TextOptions& options)
-      : result_(result), options_(options), style_(options.style) {}
+  Writer(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
 
   std::string run() {
     state_line();
@@ -32,28 +33,6 @@ class Writer {
   }
 
  private:
-  void line(std::string_view text) {
-    out_ += text.substr(0, text.find_last_not_of(' ') + 1);
-    out_ += '\n';
-  }
-  void heading(std::string_view text) { line(fmt::format("\n  {}", painted(text, Paint::bold, style_))); }
-
-  std::string configured(std::string_view key) const {
-    for (const result::ConfigValue& c : result_.manifest.configuration)
-      if (c.key == key) return printable(c.value);
-    return {};
-  }
-
-  void state_line() {
-    const result::Manifest& m = result_.manifest;
-    const std::string rest = "; the numbers cover what ran until then";
-    if (m.interrupted)
-      line(painted("INCOMPLETE: the run was interrupted" + rest, Paint::bad, style_));
-    else if (!m.failure.empty())
-      line(painted(fmt::format("INCOMPLETE: the run failed ({}){}", printable(m.failure_id), rest),
-                   Paint::bad, style_));
-  }
-
   void title(const std::string& what) {
     std::string text = fmt::format("{} on {}", what, printable(result_.manifest.device));
     if (const std::string n = configured("dram.channels"); !n.empty())
@@ -189,15 +168,6 @@ class Writer {
     line("");
   }
 
-  void every_metric(const Metrics& metrics) {
-    heading("Metrics");
-    for (const Metrics::Value& v : metrics.values()) {
-      const std::string_view unit = result::find_metric(v.name)->unit;
-      const std::string value = v.is_integer ? fmt::format("{}", v.integer) : fmt::format("{:.6g}", v.real);
-      line(fmt::format("    {:<34} {:>20} {}", printable(v.name), value, unit == "1" ? "" : unit));
-    }
-  }
-
   void footer() {
     if (const auto wall = result_.total.get("host.wall_time")) {
       std::string text = fmt::format("  Simulation: {:.3g} s of host time", *wall);
@@ -209,11 +179,6 @@ class Writer {
     }
     if (!options_.next_command.empty()) line(painted("  Next: " + options_.next_command, Paint::dim, style_));
   }
-
-  const Result& result_;
-  const TextOptions& options_;
-  const Style& style_;
-  std::string out_;
 };
 
 }  // namespace

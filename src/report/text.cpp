@@ -9,6 +9,7 @@
 #include "report/predict_text.h"
 #include "report/profile_text.h"
 #include "report/report.h"
+#include "report/text_writer.h"
 #include "result/totals.h"
 
 namespace simtlab::report {
@@ -21,10 +22,9 @@ using result::Result;
 constexpr unsigned bar_width = 30;
 constexpr std::size_t detailed_kernels = 2;  // of a program with many, unless everything is asked for
 
-class Writer {
+class Writer : TextWriter {
  public:
-  Writer(const Result& result, const TextOptions& options)
-      : result_(result), options_(options), style_(options.style) {}
+  Writer(const Result& result, const TextOptions& options) : TextWriter(result, options) {}
 
   std::string run() {
     state_line();
@@ -48,10 +48,6 @@ class Writer {
   }
 
  private:
-  void line(std::string_view text) {
-    out_ += text.substr(0, text.find_last_not_of(' ') + 1);
-    out_ += '\n';
-  }
   void note(std::string_view text) { line(painted(text, Paint::dim, style_)); }
 
   static std::uint64_t launches(const std::vector<KernelResult>& kernels) {
@@ -70,18 +66,6 @@ class Writer {
       return time_of(*a) != time_of(*b) ? time_of(*a) > time_of(*b) : a < b;
     });
     return order;
-  }
-
-  // What makes the numbers below incomplete comes first.
-  void state_line() {
-    const result::Manifest& m = result_.manifest;
-    if (m.interrupted)
-      line(painted("INCOMPLETE: the run was interrupted; the numbers cover what ran until then", Paint::bad,
-                   style_));
-    else if (!m.failure.empty())
-      line(painted(fmt::format("INCOMPLETE: the run failed ({}); the numbers cover what ran until then",
-                               printable(m.failure_id)),
-                   Paint::bad, style_));
   }
 
   void program(const std::vector<KernelResult>& merged) {
@@ -314,15 +298,6 @@ class Writer {
     line(text);
   }
 
-  void every_metric(const Metrics& metrics) {
-    line(fmt::format("\n  {}", painted("Metrics", Paint::bold, style_)));
-    for (const Metrics::Value& v : metrics.values()) {
-      const std::string_view unit = result::find_metric(v.name)->unit;
-      const std::string value = v.is_integer ? fmt::format("{}", v.integer) : fmt::format("{:.6g}", v.real);
-      line(fmt::format("    {:<34} {:>20} {}", printable(v.name), value, unit == "1" ? "" : unit));
-    }
-  }
-
   void copies() {
     const Metrics& total = result_.total;
     std::string text;
@@ -351,11 +326,6 @@ class Writer {
     }
     if (!options_.next_command.empty()) note("  Next: " + options_.next_command);
   }
-
-  const Result& result_;
-  const TextOptions& options_;
-  const Style& style_;
-  std::string out_;
 };
 
 }  // namespace
