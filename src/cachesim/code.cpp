@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "memory/l1_rules.h"
+
 namespace simtlab::cachesim {
 namespace {
 
@@ -23,13 +25,6 @@ Access access_of(const ptx::Inst& inst) {
   }
 }
 
-// The rule of the timing model (Sm::looks_into_l1), for accesses that are not to local memory.
-bool looks_into_l1(const ptx::Inst& inst, const device::Device& device) {
-  const ptx::Mods& mods = inst.mods;
-  if (mods.cache == ptx::CacheOp::cg || mods.cache == ptx::CacheOp::cv || mods.order != ptx::MemOrder::weak) return false;
-  return device.l1_caches_global || mods.cache == ptx::CacheOp::nc || inst.op_class == OpClass::texture;
-}
-
 }  // namespace
 
 Code::Code(const ptx::Function& function, const device::Device& device) : counts(function.code.size()), strides(function.code.size()), buffers(function.code.size(), none_yet), function_(&function) {
@@ -42,7 +37,7 @@ Code::Code(const ptx::Function& function, const device::Device& device) : counts
     for (unsigned i = 0; i < inst.src_count; ++i) add_rows(inst.src[i]);
     s.row_count = static_cast<std::uint16_t>(rows_.size() - s.rows);
     s.access = access_of(inst);
-    s.cached = looks_into_l1(inst, device);
+    s.cached = memory::looks_into_l1(inst, device);
     s.ends_block = s.changes_status;
     s.orders = inst.op_class == OpClass::barrier || inst.op_class == OpClass::fence;
     s.changes_status = inst.op_class == OpClass::barrier || inst.op_class == OpClass::control;

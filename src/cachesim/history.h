@@ -7,6 +7,7 @@
 #include "cachesim/lines.h"
 #include "cachesim/reuse.h"
 #include "memory/cache.h"
+#include "memory/l1_rules.h"
 
 namespace simtlab::cachesim {
 
@@ -26,8 +27,8 @@ class History {
   // A read of `wanted` sectors of a line of this cache; missed: those that it has to fetch, pending: those under way. Adds to `counts`; unit: log2
   // of 32-byte sectors in what is counted.
   void read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed, std::uint8_t pending, unsigned unit, const Accessor& who, ReadCounts& counts);
-  // A store or atomic to a line: refresh if the cache keeps it, allocate if it takes it in, drop if it throws it out.
-  enum class Store : std::uint8_t { refresh, allocate, drop };
+  // A store or atomic to a line.
+  using Store = memory::L1Store::Effect;
   void write(std::uint64_t number, std::uint8_t sectors, Store what);
 
   LineTable& lines() { return lines_; }

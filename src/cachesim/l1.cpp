@@ -194,39 +194,27 @@ Time L1::read_past(const stream::Segment& segment, const Accessor& who, Time now
   return options_.zero_latency ? now : answer;
 }
 
-// As the load-store unit of the timing model: local stores stay in L1 until their line is replaced, global ones go to L2 and leave L1 as
-// its write policy says.
 void L1::write(const stream::Segment& segment, bool local) {
   memory::Evictions evicted;
-  std::uint8_t present = 0;
-  History::Store what = History::Store::refresh;
   // Where every line of a set waits for its data, a store finds no place and goes by.
   bool room = true;
   for (unsigned sub = 0; sub < sub_lines_ && (local || device_.l1.write_allocate); ++sub) room = room && cache_.has_room(segment.line * sub_lines_ + sub);
+  memory::L1Store stored;
   if (local && !room) {
     counts_.writebacks += count_sectors(segment.sectors);
     if (l2_ != nullptr) l2_->write(segment);
-  } else if (local) {
-    present = cache_.write(segment.line, segment.bytes, segment.sectors, true, true, evicted);
-    what = History::Store::allocate;
-  } else if (device_.l1.write_policy == device::WritePolicy::write_evict || !device_.l1_caches_global) {
-    present = cache_.probe(segment.line, segment.sectors).hit;
-    if (present != 0) cache_.invalidate(segment.line, cache_.widen(segment.sectors));
-    what = History::Store::drop;
   } else {
-    const bool back = device_.l1.write_policy == device::WritePolicy::write_back;
-    present = cache_.write(segment.line, segment.bytes, segment.sectors, device_.l1.write_allocate && room, back, evicted);
-    if (device_.l1.write_allocate && room) what = History::Store::allocate;
+    stored = memory::store_in_l1(cache_, device_, segment, local, room, evicted);
   }
   const std::uint8_t wanted = cache_.widen(segment.sectors);
   const unsigned touched = count_sectors(wanted) >> unit_;
-  const unsigned found = std::min(touched, count_sectors(cache_.widen(present)) >> unit_);
+  const unsigned found = std::min(touched, count_sectors(cache_.widen(stored.present)) >> unit_);
   counts_.write.accesses += touched;
   counts_.write.hits += found;
   counts_.write.misses += touched - found;
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
     const auto part = static_cast<std::uint8_t>((wanted >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
-    if (part != 0) history_.write(segment.line * sub_lines_ + sub, part, what);
+    if (part != 0) history_.write(segment.line * sub_lines_ + sub, part, stored.effect);
   }
   send_evictions(evicted);
   if (!local && l2_ != nullptr) l2_->write(segment);

@@ -10,6 +10,7 @@
 #include "cachesim/code.h"
 #include "cachesim/l1.h"
 #include "cachesim/picture.h"
+#include "stream/local_memory.h"
 #include "stream/warp_source.h"
 
 namespace simtlab::cachesim {
@@ -35,8 +36,6 @@ class BlockQueue {
   std::vector<std::uint64_t> own_;
 };
 
-inline constexpr std::uint64_t local_base = std::uint64_t{1} << 46;   // local memory lies beyond all allocations
-
 // What all SMs of a launch share.
 struct LaunchState {
   void check_interrupt() const;        // throws Error(interrupted)
@@ -49,7 +48,7 @@ struct LaunchState {
   BlockQueue& blocks;
   std::uint32_t blocks_per_sm = 1;
   std::uint32_t l1_ways = 1;
-  std::uint64_t frame_bytes = 0;       // of local memory of a warp
+  std::uint64_t local_bytes = 0;       // of a warp
   const volatile bool* interrupt = nullptr;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, thread_accesses = 0;
 };
@@ -77,6 +76,9 @@ class Sm {
   Resident& resident_of(std::uint32_t place) { return residents_[place / warps_per_block_]; }
   unsigned warp_of(std::uint32_t place) const { return place % warps_per_block_; }
   Accessor accessor(std::uint32_t place) const;
+  std::uint64_t local_address(std::uint32_t place) const {
+    return stream::local_address(0, std::uint64_t{id_} * launch_.device.sm.max_warps + place, launch_.local_bytes);
+  }
   std::uint32_t places() const { return static_cast<std::uint32_t>(residents_.size()) * warps_per_block_; }
 
   virtual void warp_began(std::uint32_t place) = 0;

@@ -103,7 +103,7 @@ result::KernelResult Study::run(const Launch& launch) {
                     .buffers = *m.buffers,
                     .blocks = blocks,
                     .blocks_per_sm = launch.occupancy.blocks_per_sm,
-                    .frame_bytes = (std::uint64_t{launch.source->function().total_frame_bytes} + 3) / 4 * stream::line_bytes,
+                    .local_bytes = stream::local_bytes_of_warp(launch.source->function()),
                     .interrupt = launch.interrupt};
   try {
     m.work(launch, state);

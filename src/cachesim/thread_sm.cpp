@@ -156,9 +156,8 @@ class ThreadSm final : public Sm {
     const StaticInst& inst = (*kept.code)[kept.pc];
     std::uint64_t addresses[stream::lanes] = {kept.address};
     if (kept.local) {
-      const std::uint64_t number = std::uint64_t{id_} * launch_.device.sm.max_warps + place;
       addresses[thread % stream::lanes] = kept.address;
-      stream::coalesce_local(addresses, 1u << (thread % stream::lanes), kept.bytes, local_base + number * launch_.frame_bytes, segments_);
+      stream::coalesce_local(addresses, 1u << (thread % stream::lanes), kept.bytes, local_address(place), segments_);
     } else if (inst.access == Access::atomic) {
       stream::coalesce_atomic(addresses, 1, kept.bytes, segments_);
     } else {

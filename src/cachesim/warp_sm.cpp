@@ -167,8 +167,7 @@ class WarpSm final : public Sm {
 
   void split(std::uint32_t place, const StaticInst& inst, const stream::Step& step) {
     if (step.space == ptx::Space::local) {
-      const std::uint64_t number = std::uint64_t{id_} * launch_.device.sm.max_warps + place;
-      stream::coalesce_local(step.addresses, step.mask, step.bytes, local_base + number * launch_.frame_bytes, segments_);
+      stream::coalesce_local(step.addresses, step.mask, step.bytes, local_address(place), segments_);
     } else if (inst.access == Access::atomic) {
       stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
     } else {

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "memory/l1_rules.h"
+#include "stream/local_memory.h"
 #include "stream/pack.h"
 #include "timing/scoreboard.h"
 #include "timing/sm.h"
@@ -20,9 +22,6 @@ constexpr std::uint32_t no_warp = ~std::uint32_t{0};
 constexpr std::uint32_t store_credits = 256;
 // Requests wait in the SM, not in the network, when its port is so far behind.
 constexpr Cycle port_backlog = 64;
-// Local memory lies beyond all allocations: warp by warp, interleaved by words.
-constexpr std::uint64_t local_base = std::uint64_t{1} << 46;
-constexpr std::uint64_t local_room = std::uint64_t{1} << 39;   // of a launch
 
 }  // namespace
 
@@ -108,12 +107,8 @@ void Sm::constant_access(std::uint32_t number, const InstInfo& info, const strea
 }
 
 bool Sm::looks_into_l1(const InstInfo& info, bool local) const {
-  using enum ptx::CacheOp;
-  if (local) return true;
-  const ptx::Mods& mods = info.inst->mods;
-  if (config_.what_if.perfect_l1 && mods.order == ptx::MemOrder::weak) return true;
-  if (mods.cache == cg || mods.cache == cv || mods.order != ptx::MemOrder::weak) return false;
-  return config_.device.l1_caches_global || mods.cache == nc || info.op_class == OpClass::texture;
+  if (local || (config_.what_if.perfect_l1 && info.inst->mods.order == ptx::MemOrder::weak)) return true;
+  return memory::looks_into_l1(*info.inst, config_.device);
 }
 
 void Sm::count_global(const InstInfo& info, const stream::Step& step, bool local) {
@@ -141,8 +136,8 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   const bool atomic = info.op_class == OpClass::atomic;
   if (local) {
     const LaunchContext& launch = *warp.tenant->context;
-    const std::uint64_t frame = (std::uint64_t{launch.launch->function().total_frame_bytes} + 3) / 4 * stream::line_bytes;
-    const std::uint64_t base = local_base + launch.slot * local_room + (std::uint64_t{id_} * config_.device.sm.max_warps + number) * frame;
+    const std::uint64_t place = std::uint64_t{id_} * config_.device.sm.max_warps + number;
+    const std::uint64_t base = stream::local_address(launch.slot, place, stream::local_bytes_of_warp(launch.launch->function()));
     stream::coalesce_local(step.addresses, step.mask, step.bytes, base, segments_);
   } else if (atomic) {
     stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
@@ -322,20 +317,11 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
   return true;
 }
 
-// Local stores stay in L1 until their line is replaced; global ones go to L2 and leave L1 as its write policy says.
 bool Sm::process_store(LgInstruction& instruction, const stream::Segment& segment, Cycle at, Cycle) {
   if (stores_outstanding_ >= store_credits) return false;
   memory::Evictions evicted;
-  std::uint8_t present = 0;
-  if (instruction.local) {
-    present = l1_.write(segment.line, segment.bytes, segment.sectors, true, true, evicted);
-  } else if (config_.device.l1.write_policy == device::WritePolicy::write_evict || !config_.device.l1_caches_global) {
-    present = l1_.probe(segment.line, segment.sectors).hit;
-    l1_.invalidate(segment.line, l1_.widen(segment.sectors));
-  } else {
-    const bool back = config_.device.l1.write_policy == device::WritePolicy::write_back;
-    present = l1_.write(segment.line, segment.bytes, segment.sectors, config_.device.l1.write_allocate, back, evicted);
-  }
+  // Lines of this model have a place only while they hold data: there is always one to be had.
+  const std::uint8_t present = memory::store_in_l1(l1_, config_.device, segment, instruction.local, true, evicted).present;
   const unsigned touched = popcount(l1_.widen(segment.sectors)) >> l1_unit_;
   account_->l1.write_accesses += touched;
   account_->l1.write_hits += std::min(touched, popcount(l1_.widen(present)) >> l1_unit_);
