@@ -36,8 +36,8 @@ void check_predict(const PredictOptions& o) {
     throw Error(ExitCode::usage, "predict-what", "no counts are named", "--counts FILE; docs/models.md lists its keys");
   if (!o.device.gpu && (!o.device.set.empty() || !o.device.config.empty()))
     throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named", "add --gpu NAME, or leave them out");
-  if (o.rule && o.model == "mwp-cwp-2012")
-    throw Error(ExitCode::usage, "option-conflict", "--rule is about the cases of mwp-cwp; mwp-cwp-2012 has none", "leave it out, or --model mwp-cwp");
+  if (o.rule && o.model != "mwp-cwp" && o.model != "all")
+    throw Error(ExitCode::usage, "option-conflict", fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model), "leave it out, or --model mwp-cwp");
 }
 
 struct ChosenDevice {
@@ -111,6 +111,12 @@ int run_predict(PredictOptions o) {
   return 0;
 }
 
+std::vector<std::string> model_choices() {
+  std::vector<std::string> out = predict::model_names();
+  out.emplace_back("all");
+  return out;
+}
+
 }  // namespace
 
 void add_predict(CLI::App& app, Action& chosen) {
@@ -121,8 +127,8 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
-  sub->add_option("--model", o->model, "mwp-cwp, mwp-cwp-2012 or all (default): those for which the counts suffice")
-      ->check(CLI::IsMember({"mwp-cwp", "mwp-cwp-2012", "all"}))
+  sub->add_option("--model", o->model, "A model's name or all (default): those for which the counts suffice")
+      ->check(CLI::IsMember(model_choices()))
       ->type_name("NAME")
       ->group(group);
   sub->add_option("--rule", o->rule, "Cases of mwp-cwp: order (default), or paper, as printed, even where the answer is impossible")

@@ -98,6 +98,7 @@ struct Counts {
   double line_bytes = unknown, sector_bytes = unknown;   // of L1: what a pass covers, what a miss fetches at least
   double issue_per_cycle = unknown;       // warp instructions per cycle and SM
   double schedulers = unknown;            // per SM
+  double cores_shared = unknown;          // 1: integer and floating point run on the same lanes
   double barrier_lat = unknown;           // cycles from the last arrival to the first instruction behind it
   double block_launch = unknown;          // cycles between two blocks handed to one SM
   double dram_bandwidth_measured = unknown;   // GB/s that a large copy reaches

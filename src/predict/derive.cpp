@@ -156,6 +156,7 @@ void add_gamma(Inputs& in) {
 void add_from_memory(Inputs& in) {
   const Counts& c = in.counts;
   add_transactions(in);
+  if (in.has(&C::shared_insts) && c.shared_insts == 0) derive(in, &C::shared_passes, 1, "no accesses to shared memory");
   derive(in, &C::miss_ratio, c.l1_miss_ratio * c.l2_miss_ratio, "l1_miss_ratio * l2_miss_ratio");
   derive(in, &C::hit_lat, c.l1_lat + c.l1_miss_ratio * (c.l2_lat - c.l1_lat), "l1_lat + l1_miss_ratio * (l2_lat - l1_lat)");
   add_departures(in);

@@ -100,6 +100,8 @@ double issue_cycles_of(const Device& gpu, double fp32, double warp) {
 void add_machine(Inputs& in, const Device& gpu) {
   Giver giver(in, gpu);
   for (const Given& g : rows) giver.give(g.member, g.value(gpu), g.key);
+  if (!in.has(&C::cores_shared))
+    in.set(&C::cores_shared, gpu.cc_major < 7 ? 1 : 0, {fmt::format("gpu {} (compute_capability: integer lanes of their own from 7.0 on)", gpu.name)});
   // Without L1 for global memory a load fetches sectors of L2.
   const device::CacheParams& first = gpu.l1_caches_global ? gpu.l1 : gpu.l2;
   giver.give(&C::sector_bytes, first.sector_bytes, gpu.l1_caches_global ? "l1.sector_bytes" : "l2.sector_bytes: its L1 does not cache global memory");

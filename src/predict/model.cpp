@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/units.h"
+
 namespace simtlab::predict {
 namespace {
 
@@ -12,11 +14,25 @@ namespace {
 constexpr double tolerance = 1e-9;
 constexpr double step = 0.10;
 
-double floor_of(const Evaluation& e) { return std::max(e.compute_floor, e.bandwidth_floor); }
+struct Floor {
+  double compute = 0, bandwidth = 0;
+  double cycles() const { return std::max(compute, bandwidth); }
+};
 
-bool is_below(const Evaluation& e) { return e.cycles < floor_of(e) * (1 - tolerance); }
+// The roofline of the counts, where they suffice; else what the model can say of its own. A model's own is rougher: 2009's takes every access
+// for one to DRAM, and knows no second unit beside the floating-point lanes.
+Floor floor_of(const Evaluation& e, const Counts& counts) {
+  Floor out{e.compute_floor, e.bandwidth_floor};
+  const auto units = units_of(counts, counts.mem_peak_bandwidth);
+  const Unit *compute = longest(units, true), *memory = longest(units, false);
+  if (compute != nullptr && knows_mix(counts)) out.compute = compute->grid_cycles;
+  if (!std::isnan(counts.dram_bytes)) out.bandwidth = memory != nullptr ? memory->grid_cycles : 0;
+  return out;
+}
 
-double answer(const Evaluation& e) { return is_below(e) && !e.literal ? floor_of(e) : e.cycles; }
+bool is_below(const Evaluation& e, const Floor& floor) { return e.cycles < floor.cycles() * (1 - tolerance); }
+
+double answer(const Evaluation& e, const Floor& floor) { return is_below(e, floor) && !e.literal ? floor.cycles() : e.cycles; }
 
 class Sensitivities {
  public:
@@ -40,7 +56,7 @@ class Sensitivities {
     Counts more = counts_;
     change(more);
     const Evaluation e = model_.evaluate(more, options_);
-    out_.push_back({std::move(name), answer(e) / more.freq / base_.time_ns - 1, e.which_case != base_.evaluation.which_case});
+    out_.push_back({std::move(name), answer(e, floor_of(e, more)) / more.freq / base_.time_ns - 1, e.which_case != base_.evaluation.which_case});
   }
 
   void classes() {
@@ -76,7 +92,7 @@ std::string_view name_of(Evidence evidence) {
 }
 
 std::span<const Model* const> models() {
-  static const Model* const all[] = {&mwp_cwp(), &mwp_cwp_2012()};
+  static const Model* const all[] = {&throughput(), &mwp_cwp(), &mwp_cwp_2012(), &roofline()};
   return all;
 }
 
@@ -98,7 +114,8 @@ std::vector<Lacking> lacking(const Inputs& in, const Model& model) {
   std::vector<Lacking> out;
   for (const auto member : model.needs()) {
     const Symbol& s = symbol(member);
-    if (!in.has(member)) out.push_back({std::string(s.key), s.unit, s.doc, s.machine});
+    const bool follows = model.needs_mix() && !in.has_mix() && (member == &Counts::insts || member == &Counts::mem_insts);   // from the mix
+    if (!in.has(member) && !follows) out.push_back({std::string(s.key), s.unit, s.doc, s.machine});
   }
   if (!model.needs_mix()) return out;
   if (!in.has_mix()) {
@@ -138,10 +155,11 @@ Prediction predict(const Model& model, const Counts& counts, const Options& opti
   p.model = &model;
   p.evaluation = model.evaluate(counts, options);
   Evaluation& e = p.evaluation;
-  p.floor = floor_of(e);
-  p.floor_by = e.compute_floor >= e.bandwidth_floor ? "compute" : "bandwidth";
-  p.below_floor = is_below(e);
-  p.cycles = answer(e);
+  const Floor floor = floor_of(e, counts);
+  p.floor = floor.cycles();
+  p.floor_by = floor.compute >= floor.bandwidth ? "compute" : "bandwidth";
+  p.below_floor = is_below(e, floor);
+  p.cycles = answer(e, floor);
   p.time_ns = p.cycles / counts.freq;
   if (p.below_floor)
     e.notes.insert(e.notes.begin(),

@@ -52,7 +52,7 @@ struct Evaluation {
   std::vector<Term> terms;   // intermediate values, in the order of the equations
   std::vector<Benefit> benefits;   // upper bounds of what an optimisation could gain
   std::vector<std::string> notes;
-  double compute_floor = 0, bandwidth_floor = 0;   // cycles; the roofline of the same counts
+  double compute_floor = 0, bandwidth_floor = 0;   // cycles; the model's own roofline, for counts that do not suffice for that of roofline()
   bool literal = false;      // the caller asked for the paper's number, even below the floor
 };
 
@@ -76,6 +76,8 @@ void require(const Inputs& inputs, const Model& model);
 
 const Model& mwp_cwp();
 const Model& mwp_cwp_2012();
+const Model& throughput();
+const Model& roofline();
 std::span<const Model* const> models();
 std::vector<std::string> model_names();
 

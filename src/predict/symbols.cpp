@@ -89,6 +89,7 @@ constexpr Symbol rows[] = {
     {"sector_bytes", "bytes", "Sector of L1: what a miss fetches at least", 1, 65536, real, false, &C::sector_bytes},
     {"issue_per_cycle", "1/cycle", "Warp instructions that an SM can issue in a cycle", 0.001, 1000, real, true, &C::issue_per_cycle},
     {"schedulers", "1", "Warp schedulers of an SM", 1, 1000, real, false, &C::schedulers},
+    {"cores_shared", "1", "1 where integer and floating point run on the same lanes (up to compute capability 6.x), else 0", 0, 1, whole, false, &C::cores_shared},
     {"barrier_lat", "cycles", "From the last arrival at a barrier to the first instruction behind it", 0, 1e6, real, true, &C::barrier_lat},
     {"block_launch", "cycles", "Gap between two blocks that one SM is given", 0, 1e6, real, true, &C::block_launch},
     {"dram_bandwidth_measured", "GB/s", "Bandwidth of DRAM that a large copy reaches", 0.001, 1e6, real, true, &C::dram_bandwidth_measured},

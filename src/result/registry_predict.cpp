@@ -19,6 +19,14 @@ constexpr MetricDeclaration rows[] = {
     {"predict.mwp-cwp-2012.benefit.fp", "cycles", "B_fp: most that removing what is not floating-point work could gain.", "kernel", "", "", sum, ""},
     {"predict.mwp-cwp-2012.benefit.itilp", "cycles", "B_itilp: most that more independent instructions or warps could gain.", "kernel", "", "", sum, ""},
     {"predict.mwp-cwp-2012.benefit.serial", "cycles", "B_serial: most that removing barriers, pressure on special function units, divergence and bank conflicts could gain.", "kernel", "", "", sum, ""},
+    {"predict.throughput.cycles", "cycles", "SM cycles of the kernel by the busiest unit or the latencies of its warps, whichever takes longer (after Volkov 2016).", "kernel", "", "", sum, ""},
+    {"predict.throughput.time", "ns", "The same as time.", "kernel", "predict.throughput.cycles / freq", "", sum, ""},
+    {"predict.throughput.formula.cycles", "cycles", "What the equations of the throughput bound give, even where that is impossible.", "kernel", "", "", sum, ""},
+    {"predict.throughput.floor.cycles", "cycles", "Roofline of the counts: no kernel with them is faster.", "kernel", "", "", sum, ""},
+    {"predict.roofline.cycles", "cycles", "Least SM cycles of the kernel by the hierarchical roofline: computation and every level of memory at their peak.", "kernel", "", "", sum, ""},
+    {"predict.roofline.time", "ns", "The same as time.", "kernel", "predict.roofline.cycles / freq", "", sum, ""},
+    {"predict.roofline.formula.cycles", "cycles", "What the equations of the roofline give, even where that is impossible.", "kernel", "", "", sum, ""},
+    {"predict.roofline.floor.cycles", "cycles", "Roofline of the counts: no kernel with them is faster.", "kernel", "", "", sum, ""},
 };
 
 }  // namespace

@@ -50,6 +50,28 @@ o_bank = 0
 useful_bytes = 13762560
 """
 
+MIX = """blocks = 10000
+threads_per_block = 256
+active_blocks_per_sm = 8
+ilp = 1.5
+mlp = 2
+l1_bytes = 30720000
+l2_bytes = 30720000
+dram_bytes = 30720000
+flops = 5120000
+lines_per_access = 1
+l1_miss_ratio = 1
+l2_miss_ratio = 1
+[class.load]
+insts = 2
+[class.store]
+insts = 1
+[class.fp32]
+insts = 1
+[class.int_alu]
+insts = 6
+"""
+
 
 class Predict(Case):
     def predicted(self, text, *args):
@@ -113,6 +135,17 @@ class Predict(Case):
         evidence = {t["name"]: t["evidence"] for t in self.table(result, "terms")}
         self.assertEqual((evidence["T_exec"], evidence["AMAT"]), ("recalled", "secondary"))
 
+    def test_a_mix_and_a_device_answer_with_every_model(self):
+        m, result = self.predicted(MIX, "--gpu", "v100")
+        for model in ("throughput", "mwp-cwp", "mwp-cwp-2012", "roofline"):
+            self.assertGreater(m[f"predict.{model}.cycles"], 0)
+            self.assertGreaterEqual(m[f"predict.{model}.cycles"] * (1 + 1e-9), m["predict.roofline.cycles"])
+        origins = {c["key"]: c["origin"] for c in result["manifest"]["configuration"]}
+        self.assertIn("kernel.toml", origins["class.load.insts"])
+        self.assertEqual(origins["class.fp32.throughput"], "gpu v100 (throughput.fp32)")
+        self.assertTrue(origins["departure_del_coal"].startswith("derived: "))
+        self.assertTrue(any(r["parameter"] == "mem_peak_bandwidth" and r["change"] < 0 for r in self.table(result, "sensitivity")))
+
     def test_bad_counts_say_where_and_what(self):
         def bad(text, says, *args):
             self.fails(3, "predict", "--counts", self.file("bad.toml", text), *args, says=says)
@@ -128,7 +161,7 @@ class Predict(Case):
     def test_wrong_command_lines_are_usage_errors(self):
         path = self.file("kernel.toml", EXAMPLE)
         self.fails(2, "predict", says="[predict-what]")
-        self.fails(2, "predict", "--counts", path, "--model", "roofline")
+        self.fails(2, "predict", "--counts", path, "--model", "rooflines")
         self.fails(2, "predict", "--counts", path, "--rule", "other")
         self.fails(2, "predict", "--counts", path, "--set", "sm.count=4", says="--gpu")
         self.fails(2, "predict", "--counts", path, "--model", "mwp-cwp-2012", "--rule", "paper", says="[option-conflict]")

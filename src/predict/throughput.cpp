@@ -1,0 +1,154 @@
+// Throughput bound against latency bound, after V. Volkov, "Understanding latency hiding on GPUs", dissertation, UC Berkeley, 2016: a kernel
+// takes as long as its busiest unit, or as its warps take with the latencies of their dependent instructions, a wave of resident blocks
+// after the other, whichever is longer.
+//
+// Ours on top: waves are those of the SM with the most blocks; the chain of a warp ends with its stores; and some of the shorter of both
+// times stays uncovered (the first warps wait before the units have work, the last ones leave them idle): overlap() states the rule and
+// where its constant is from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "predict/model.h"
+#include "predict/units.h"
+
+namespace simtlab::predict {
+namespace {
+
+using C = Counts;
+
+constexpr double C::*throughput_needs[] = {
+    &C::freq,       &C::active_sms, &C::blocks, &C::threads_per_block, &C::active_blocks_per_sm, &C::total_warps, &C::n, &C::warp_size, &C::insts, &C::mem_insts,
+    &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::chain_cycles, &C::chain_accesses, &C::l1_lat, &C::l2_lat, &C::dram_lat, &C::l1_miss_ratio, &C::l2_miss_ratio,
+    &C::lines_per_access, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle, &C::l2_bytes_per_cycle, &C::mem_peak_bandwidth, &C::shared_passes};
+constexpr double C::*throughput_uses[] = {&C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::line_bytes};
+constexpr std::string_view throughput_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-7", "D-PREDICT-10", "D-PREDICT-11"};
+
+// Share of the theoretical bandwidth that refresh and turnarounds leave, where nobody measured it; that of the cycle-level model.
+constexpr double sustained_share = 0.95;
+// Of overlap(): fitted to 128 synthetic kernels on V100 and GTX 480 (docs/models.md).
+constexpr double uncovered = 0.5;
+
+double or_else(double value, double otherwise) { return std::isnan(value) ? otherwise : value; }
+
+class Bound {
+ public:
+  explicit Bound(const Counts& c) : c_(c) {
+    warps_per_block_ = std::ceil(c.threads_per_block / c.warp_size);
+    most_blocks_ = std::ceil(c.blocks / c.active_sms);
+    resident_ = std::min(c.active_blocks_per_sm, most_blocks_);
+    waves_ = std::ceil(most_blocks_ / resident_);
+    bandwidth_ = std::min(or_else(c.dram_bandwidth_measured, sustained_share * c.mem_peak_bandwidth), c.mem_peak_bandwidth);
+  }
+
+  Evaluation run() {
+    term("blocks_per_SM", "1", most_blocks_);
+    term("waves", "1", waves_);
+    throughput();
+    const double latency = latencies();
+    const double busiest = busiest_cycles_, waiting = waves_ * latency + launch_ * resident_;
+    term("T_throughput", "cycles", busiest, Evidence::secondary);
+    term("T_latency", "cycles", waiting, Evidence::secondary);
+    const double rest = term("T_uncovered", "cycles", overlap(busiest, waiting));
+    out_.cycles = term("T_exec", "cycles", std::max(busiest, waiting) + rest);
+    describe(busiest, waiting);
+    return std::move(out_);
+  }
+
+ private:
+  double term(std::string name, const char* unit, double value, Evidence evidence = Evidence::ours) {
+    out_.terms.push_back({std::move(name), unit, value, evidence});
+    return value;
+  }
+
+  // The SM with the most blocks; a unit of the whole GPU has the work of all of them. Warps are dealt to the schedulers: a unit of which each
+  // has a share is as slow as the scheduler with the most resident warps.
+  double cycles_of(const Unit& u) const {
+    if (u.level == Level::gpu) return u.grid_cycles;
+    const double resident = resident_ * warps_per_block_;
+    const double uneven = u.per_scheduler ? std::ceil(resident / c_.schedulers) * c_.schedulers / resident : 1;
+    return u.warp_cycles * most_blocks_ * warps_per_block_ * uneven;
+  }
+
+  void throughput() {
+    for (const Unit& u : units_of(c_, bandwidth_)) {
+      const double cycles = term(fmt::format("T_{}", u.name), "cycles", cycles_of(u), Evidence::secondary);
+      if (cycles > busiest_cycles_) {
+        busiest_cycles_ = cycles;
+        limit_ = u.doc;
+      }
+    }
+    launch_ = or_else(c_.block_launch, 0);
+    const double launch = term("T_launch", "cycles", launch_ * most_blocks_);
+    if (launch > busiest_cycles_) {
+      busiest_cycles_ = launch;
+      limit_ = "the launch of blocks";
+    }
+  }
+
+  // One warp on an idle machine.
+  double latencies() {
+    // An access waits for the slowest of its lines.
+    const auto any = [&](double ratio) { return 1 - std::pow(1 - ratio, c_.lines_per_access); };
+    const double miss = any(c_.l1_miss_ratio), dram = any(c_.l2_miss_ratio);
+    const double level = (1 - miss) * c_.l1_lat + miss * ((1 - dram) * c_.l2_lat + dram * c_.dram_lat);
+    const double pass = std::isnan(c_.line_bytes) ? 1 : std::max(1.0, std::min(c_.l1_bytes / std::max(c_.mem_insts * c_.total_warps * c_.lines_per_access, 1.0), c_.line_bytes) / c_.l1_bytes_per_cycle);
+    const double access = term("access_latency", "cycles", c_.mem_insts > 0 ? level + (c_.lines_per_access - 1) * pass : 0);
+    const double memory = term("chain_memory", "cycles", c_.chain_accesses * access, Evidence::secondary);
+    term("chain_computation", "cycles", c_.chain_cycles, Evidence::secondary);
+    const bool stores = c_.mix.insts[class_index("store")] > 0;
+    const double end = term("chain_stores", "cycles", stores ? c_.l2_lat : 0);   // a warp leaves when its stores are acknowledged
+    mostly_memory_ = memory > c_.chain_cycles;
+    return term("warp_latency", "cycles", memory + c_.chain_cycles + end);
+  }
+
+  // What of the shorter time the longer does not cover: nothing where latency leaves the units idle anyway, up to half of the latency where
+  // the units are busy.
+  static double overlap(double busiest, double waiting) {
+    const double sum = busiest + waiting;
+    return sum > 0 ? uncovered * std::min(busiest, waiting) * busiest / sum : 0;
+  }
+
+  void describe(double busiest, double waiting) {
+    const bool latency = waiting > busiest;
+    out_.which_case = latency ? "latency: too few warps" : "throughput: a unit is busy";
+    out_.limit = !latency        ? fmt::format("{}", limit_)
+                 : mostly_memory_ ? "latency of memory: too few warps and independent accesses"
+                                  : "latency of instructions: too few warps and independent instructions";
+    if (c_.blocks < c_.active_sms * c_.active_blocks_per_sm) out_.notes.push_back("The grid does not fill the SMs once: they hold fewer blocks than they could.");
+    const double idle = 1 - c_.blocks / (most_blocks_ * c_.active_sms);
+    if (most_blocks_ > 1 && idle > 0.1)
+      out_.notes.push_back(fmt::format("The last blocks leave SMs idle: {:.0f} % of the places of {} blocks an SM are empty.", 100 * idle, most_blocks_));
+    // More warps than needed hide no latency: Little's law.
+    if (busiest > 0 && waiting > 0)
+      term("warps_to_hide_latency", "warps", std::ceil(waiting / busiest * resident_ * warps_per_block_));
+  }
+
+  const Counts& c_;
+  double warps_per_block_, most_blocks_, resident_, waves_, bandwidth_;
+  double busiest_cycles_ = 0, launch_ = 0;
+  bool mostly_memory_ = false;
+  std::string_view limit_ = "nothing";
+  Evaluation out_;
+};
+
+class Throughput final : public Model {
+ public:
+  std::string_view name() const override { return "throughput"; }
+  std::string_view title() const override { return "after Volkov 2016"; }
+  std::span<double C::* const> needs() const override { return throughput_needs; }
+  std::span<double C::* const> uses() const override { return throughput_uses; }
+  bool needs_mix() const override { return true; }
+  std::span<const std::string_view> deviations() const override { return throughput_deviations; }
+  Evaluation evaluate(const Counts& counts, const Options&) const override { return Bound(counts).run(); }
+};
+
+}  // namespace
+
+const Model& throughput() {
+  static const Throughput model;
+  return model;
+}
+
+}  // namespace simtlab::predict
