@@ -17,7 +17,7 @@ LAYERS = [
     ["stream"],
     ["memory"],
     ["timing", "cachesim", "traffic"],
-    ["predict"],
+    ["predict", "counts"],
     ["gpu", "frontend", "validate"],
     ["session"],
     ["runtime", "opencl"],

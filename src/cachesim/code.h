@@ -63,6 +63,10 @@ class Codes {
     if (code == nullptr) code = std::make_unique<Code>(function, device_);
     return *(last_ = code.get());
   }
+  const Code* find(const ptx::Function& function) const {   // null: not met
+    const auto found = codes_.find(&function);
+    return found == codes_.end() ? nullptr : found->second.get();
+  }
   // In the order of the text.
   std::vector<const Code*> all() const;
 

@@ -1,6 +1,7 @@
 // One SM of a study: its resident blocks, its L1, and what its warps or threads access in which order.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <optional>
@@ -18,10 +19,12 @@ namespace simtlab::cachesim {
 // Hands out the blocks of a launch: to whoever asks, in the order of their index; with --sms, each SM has its own in turn.
 class BlockQueue {
  public:
-  BlockQueue(std::uint64_t first, std::uint64_t end, std::uint32_t sms, bool dealt) : next_(first), end_(end), dealt_(dealt) {
+  BlockQueue(std::uint64_t first, std::uint64_t end, std::uint32_t sms, bool dealt) : first_(first), next_(first), end_(end), dealt_(dealt) {
     if (!dealt_) return;
     for (std::uint32_t sm = 0; sm < sms; ++sm) own_.push_back(first + sm);
   }
+  std::uint64_t taken() const { return next_ - first_; }   // where they are not dealt
+  void close() { end_ = std::min(end_, next_); }           // no further ones
   std::optional<std::uint64_t> take(std::uint32_t sm) {
     std::uint64_t& next = dealt_ ? own_[sm] : next_;
     if (next >= end_) return std::nullopt;
@@ -31,7 +34,7 @@ class BlockQueue {
   }
 
  private:
-  std::uint64_t next_, end_;
+  std::uint64_t first_, next_, end_;
   bool dealt_;
   std::vector<std::uint64_t> own_;
 };

@@ -13,6 +13,7 @@ namespace {
 
 // SMs take turns of so many cycles: the order in which they meet at L2 and take blocks is right to that.
 constexpr Time quantum = Time{64} << time_bits;
+constexpr std::size_t most_marks = 64;   // then every other one is dropped
 
 }  // namespace
 
@@ -34,6 +35,20 @@ void StudyState::prepare(std::uint32_t l1_ways) {
   picture = Picture(options.pictures);
 }
 
+void StudyState::mark(const LaunchState& state) {
+  Study::Mark m{.blocks = state.blocks.taken(), .warp_instructions = state.warp_instructions};
+  if (l2) {
+    const CacheCounts& c = l2->counts();
+    m.l2 = (c.read.accesses + c.write.accesses) * stream::sector_bytes;
+    m.dram_read = c.bytes_fetched;
+    m.dram_write = c.writebacks * stream::sector_bytes;
+  }
+  marks.push_back(m);
+  if (marks.size() < most_marks) return;
+  for (std::size_t i = 0; i < most_marks / 2; ++i) marks[i] = marks[2 * i + 1];
+  marks.resize(most_marks / 2);
+}
+
 void StudyState::work(const Study::Launch& launch, LaunchState& state) {
   std::vector<std::unique_ptr<Sm>> active;
   for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
@@ -52,6 +67,9 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
     thread_instructions = state.thread_instructions;
     launch_accesses = state.thread_accesses;
   };
+  const std::uint64_t wave = state.blocks.taken();
+  std::uint64_t next_mark = wave + 1;
+  marks.clear();
   const Time limit = launch.max_cycles == 0 ? ~Time{0} : launch.max_cycles << time_bits;
   try {
     for (;;) {
@@ -64,7 +82,14 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
                     "raise --max-cycles if the kernel is expected to run longer");
       for (const auto& sm : active)
         if (!sm->finished()) sm->run((next / quantum + 1) * quantum);
+      if (state.blocks.taken() >= next_mark) {
+        mark(state);
+        next_mark = state.blocks.taken() + std::max<std::uint64_t>(wave, marks.size() < 2 ? 0 : marks[1].blocks - marks[0].blocks);
+      }
+      if (launch.enough_instructions != 0 && state.warp_instructions >= launch.enough_instructions && state.blocks.taken() >= launch.least_blocks)
+        state.blocks.close();
     }
+    mark(state);
   } catch (...) {
     keep();
     throw;
@@ -116,6 +141,14 @@ result::KernelResult Study::run(const Launch& launch) {
 }
 
 result::KernelResult Study::partial() const { return describe(*impl_); }
+
+const std::vector<Study::Mark>& Study::marks() const { return impl_->marks; }
+
+const AccessCounts* Study::counts(const ptx::Function& function, std::uint32_t pc) const {
+  if (impl_->codes == nullptr) return nullptr;
+  const Code* code = impl_->codes->find(function);
+  return code == nullptr ? nullptr : &code->counts[pc];
+}
 
 void Study::add_totals(result::Metrics& total) const { set_over_sms(total, impl_->totals); }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cachesim/buffers.h"
+#include "cachesim/counts.h"
 #include "cachesim/options.h"
 #include "device/device.h"
 #include "device/occupancy.h"
@@ -32,10 +33,21 @@ class Study {
     std::vector<Buffer> buffers;             // by name
     const volatile bool* interrupt = nullptr;
     std::uint64_t max_cycles = 0;            // of the study's own time; 0: no limit
+    // A sample: once so many warp instructions were executed and so many blocks begun, no further blocks begin. 0: the whole launch.
+    std::uint64_t enough_instructions = 0, least_blocks = 0;
   };
   // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
   result::KernelResult run(const Launch& launch);
   result::KernelResult partial() const;
+  // What the launch had moved when it had begun so many blocks. Bytes.
+  struct Mark {
+    std::uint64_t blocks = 0, warp_instructions = 0;
+    std::uint64_t l2 = 0, dram_read = 0, dram_write = 0;
+  };
+  // Of the last launch: one for each wave of blocks at least, the last one when it ended.
+  const std::vector<Mark>& marks() const;
+  // What an instruction of the last launch accessed; null if the study has not met its function.
+  const AccessCounts* counts(const ptx::Function& function, std::uint32_t pc) const;
   // Median and range over SMs, of all launches together.
   void add_totals(result::Metrics& total) const;
   std::uint64_t thread_accesses() const;     // of all launches

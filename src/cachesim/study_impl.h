@@ -26,6 +26,7 @@ struct StudyState {
   bool simulated(std::uint32_t sm) const { return options.sms.has(sm); }
   void prepare(std::uint32_t l1_ways);
   void work(const Study::Launch& launch, LaunchState& state);
+  void mark(const LaunchState& state);
   void close();   // what the SMs counted, once
 
   device::Device device;
@@ -42,6 +43,7 @@ struct StudyState {
   const stream::WarpSource* source = nullptr;
   device::Occupancy occupancy;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, launch_accesses = 0;
+  std::vector<Study::Mark> marks;
 };
 
 // describe.cpp: metrics and tables of the launch.

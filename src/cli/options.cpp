@@ -221,6 +221,10 @@ device::Configuration resolve(const RunOptions& options) {
     configuration.options.mode = "cache";
     configuration.options.cache = *options.cache;
   }
+  if (options.predict) {
+    configuration.options.mode = "predict";
+    configuration.options.predict = *options.predict;
+  }
   if (configuration.options.mode == "functional" && options.max_cycles)
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning in functional mode: it counts no cycles",

@@ -14,8 +14,9 @@ namespace {
 
 gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   gpu::Options out;
-  out.mode = o.mode == "functional" ? gpu::Mode::functional : o.mode == "cache" ? gpu::Mode::cache : gpu::Mode::timing;
+  out.mode = gpu::mode_of(o.mode);
   out.cache = cachesim::parse_options(o.cache);
+  out.predict = gpu::parse_predict_options(o.predict);
   out.max_cycles = o.max_cycles;
   out.max_memory_bytes = o.max_memory;
   out.registers_override = static_cast<std::uint32_t>(o.registers);

@@ -21,7 +21,7 @@ namespace simtlab::device {
 // Options of the tool that are no device parameters; declared once in settings.cpp.
 struct ToolOptions {
   std::string gpu;   // catalogue name, or the path of a device file
-  std::string mode;  // "timing", "functional"; "cache" of `simtlab cache`
+  std::string mode;  // "timing", "functional"; "cache" of `simtlab cache`, "predict" of `simtlab predict`
   std::string kernels;  // gpu::KernelChoice; "*": all
   std::string sharing;  // gpu::Sharing; "leftover"
   std::uint64_t seed = 0;
@@ -34,6 +34,7 @@ struct ToolOptions {
   std::string what_if;           // device/what_if.h; "none"
   std::string lowering;          // "on", "off": timing/lowering.h
   std::string cache;             // cachesim::Options as text, of `simtlab cache`; no option of the configuration
+  std::string predict;           // gpu::PredictOptions as text, of `simtlab predict`; the same
 };
 
 // Where gather() looks. current_process() fills it for the tool; tests fill it by hand.

@@ -182,6 +182,22 @@ void Gpu::reset() {
   impl_->heap.reset();
 }
 
+std::string_view name_of(Mode mode) {
+  switch (mode) {
+    case Mode::timing: return "timing";
+    case Mode::functional: return "functional";
+    case Mode::cache: return "cache";
+    case Mode::predict: return "predict";
+  }
+  return "";
+}
+
+Mode mode_of(std::string_view name) {
+  for (const Mode mode : {Mode::functional, Mode::cache, Mode::predict})
+    if (name == name_of(mode)) return mode;
+  return Mode::timing;
+}
+
 bool Gpu::set_heap_bytes(std::uint64_t bytes) {
   return impl_->heap.set_bytes(bytes);
 }
@@ -197,11 +213,11 @@ result::Result Gpu::result() const {
   const Impl& m = *impl_;
   result::Result out;
   out.manifest.device = m.device.name;
-  out.manifest.mode = m.timing ? "timing" : m.study ? "cache" : "functional";
+  out.manifest.mode = name_of(m.options.mode);
   out.kernels = m.kernels;
   out.kernels.insert(out.kernels.end(), m.merged.begin(), m.merged.end());
   out.total = result::combine(out.kernels);
-  if (m.study) m.study_totals(out.total);
+  if (m.options.mode == Mode::cache) m.study_totals(out.total);
   if (m.timing && m.skipped == 0) out.total.set("program.time", m.schedule.span_ns());
   if (m.skipped != 0) out.total.set("program.kernels.skipped", m.skipped);
   out.total.set("program.kernels", m.launches);

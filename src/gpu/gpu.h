@@ -2,7 +2,7 @@
 //
 // Copies and kernels are submitted and take effect when simulated time reaches them (gpu/schedule.h): that is when the host waits for
 // them or for something after them. Kernels of different streams run side by side. What a kernel does wrong is thrown by the call that makes
-// time go on. In functional and cache mode everything takes effect when it is submitted, a kernel's time on the stream is 0, and every time of
+// time go on. In the other modes everything takes effect when it is submitted, a kernel's time on the stream is 0, and every time of
 // the result is absent.
 #pragma once
 
@@ -22,6 +22,7 @@
 #include "exec/executor.h"
 #include "gpu/checkpoint.h"
 #include "gpu/kernel_choice.h"
+#include "gpu/prediction.h"
 #include "gpu/sharing.h"
 #include "result/metrics.h"
 #include "timing/timing.h"
@@ -32,7 +33,9 @@ class Reader;
 
 namespace simtlab::gpu {
 
-enum class Mode : std::uint8_t { timing, functional, cache };
+enum class Mode : std::uint8_t { timing, functional, cache, predict };
+Mode mode_of(std::string_view name);   // "timing" and so on; timing for what is none
+std::string_view name_of(Mode mode);
 
 struct Options {
   Mode mode = Mode::timing;
@@ -49,6 +52,7 @@ struct Options {
   bool lowering = true;                         // timing::Options::lowering
   timing::Observe observe{};                    // timing mode only
   cachesim::Options cache{};                    // cache mode only
+  PredictOptions predict{};                     // predict mode only
   std::function<void(std::string_view)> print;  // device printf
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
   CheckpointOptions checkpoint;

@@ -121,6 +121,8 @@ struct Gpu::Impl final : KernelEngine {
   std::uint64_t cycle_of(double ns) const;
   result::KernelResult run_functional(const KernelJob& job);
   result::KernelResult run_study(const KernelJob& job);   // study.cpp
+  result::KernelResult run_prediction(const KernelJob& job);   // prediction.cpp
+  std::uint64_t run_rest(const KernelJob& job, std::uint64_t first, std::uint64_t count, double instructions_a_block);
   void study_totals(result::Metrics& total) const;
   void run_left_out(const KernelJob& job, result::KernelResult& result);
   void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns);
@@ -131,7 +133,7 @@ struct Gpu::Impl final : KernelEngine {
   exec::GlobalMemory memory;            // before modules: they hold places in it
   exec::DeviceHeap heap{memory};
   std::unique_ptr<timing::Gpu> timing;  // null in functional and cache mode
-  std::unique_ptr<cachesim::Study> study;   // of cache mode
+  std::unique_ptr<cachesim::Study> study;   // of cache mode; of predictions
   double study_seconds = 0;             // of the processor
   std::unique_ptr<stream::trace::Writer> recorder;   // before the schedule, whose kernels write to it
   std::vector<std::pair<std::uint64_t, std::uint64_t>> replayed_writes;   // by the next copy of a trace: address, bytes

@@ -64,7 +64,7 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
   }
   if (recorder) job.recording.emplace(*job.source, *recorder, job.place);
   if (!timing) {
-    result::KernelResult result = study ? run_study(job) : run_functional(job);
+    result::KernelResult result = options.mode == Mode::predict ? run_prediction(job) : study ? run_study(job) : run_functional(job);
     if (job.recording) job.recording->finish();
     if (checkpoint) checkpoint->after(job.description, &result, printed, machine());
     keep(job, std::move(result), at_ns);

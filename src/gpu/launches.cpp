@@ -114,7 +114,7 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
   job->number = ++launches;
   job->stream = stream;
   job->demangled = demangle(name);
-  job->chosen = (!timing && !study) || options.kernels.all() || options.kernels.selects(name, job->demangled, launches, ++launches_of[name]);
+  job->chosen = options.mode == Mode::functional || options.kernels.all() || options.kernels.selects(name, job->demangled, launches, ++launches_of[name]);
   if (job->chosen) {
     job->setup = setup_of(options.sharing, device, name, job->demangled);   // may refuse it: before it has a place in the trace
     job->setup.priority = schedule.priority(stream);

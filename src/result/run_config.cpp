@@ -46,6 +46,7 @@ Json object_of(const RunConfig& config) {
           {"settings", settings},
           {"mode", config.mode},
           {"cache", config.cache},
+          {"predict", config.predict},
           {"max_cycles", config.max_cycles},
           {"max_time_s", config.max_time_s},
           {"max_memory_bytes", config.max_memory_bytes},
@@ -96,9 +97,10 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   RunConfig config;
   config.gpu = member<std::string>(in, "gpu", file);
   config.mode = member<std::string>(in, "mode", file);
-  if (config.mode != "timing" && config.mode != "functional" && config.mode != "cache")
-    fail(file, "key 'mode' is neither timing, functional nor cache");
+  if (config.mode != "timing" && config.mode != "functional" && config.mode != "cache" && config.mode != "predict")
+    fail(file, "key 'mode' is neither timing, functional, cache nor predict");
   config.cache = member<std::string>(in, "cache", file);
+  config.predict = member<std::string>(in, "predict", file);
   config.max_cycles = member<std::uint64_t>(in, "max_cycles", file);
   config.max_time_s = member<double>(in, "max_time_s", file);
   config.max_memory_bytes = member<std::uint64_t>(in, "max_memory_bytes", file);

@@ -33,8 +33,9 @@ struct RunSetting {
 struct RunConfig {
   std::string gpu = "h100";            // catalogue name or absolute path of a device file
   std::vector<RunSetting> settings;    // in layer order, later ones win
-  std::string mode = "timing";         // "timing" | "functional" | "cache"
+  std::string mode = "timing";         // "timing" | "functional" | "cache" | "predict"
   std::string cache;                   // cachesim::Options as text
+  std::string predict;                 // gpu::PredictOptions as text
   std::uint64_t max_cycles = 0;        // per kernel; 0 = no limit
   double max_time_s = 0;               // wall seconds of the whole run; 0 = no limit
   std::uint64_t max_memory_bytes = 0;  // host memory for device allocations; 0 = default

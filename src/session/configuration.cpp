@@ -17,6 +17,7 @@ result::RunConfig run_config(const device::Configuration& c) {
     config.settings.push_back({s.key, s.value, s.origin.layer, s.origin.where});
   config.mode = o.mode;
   config.cache = o.cache;
+  config.predict = o.predict;
   config.max_cycles = o.max_cycles;
   config.max_time_s = o.max_time_ns * 1e-9;
   config.max_memory_bytes = o.max_memory;

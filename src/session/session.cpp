@@ -72,8 +72,9 @@ gpu::Gpu& Session::gpu() {
   try {
     read_configuration();
     gpu::Options options;
-    options.mode = config_.mode == "functional" ? gpu::Mode::functional : config_.mode == "cache" ? gpu::Mode::cache : gpu::Mode::timing;
+    options.mode = gpu::mode_of(config_.mode);
     options.cache = cachesim::parse_options(config_.cache);
+    options.predict = gpu::parse_predict_options(config_.predict);
     options.max_cycles = config_.max_cycles;
     options.max_memory_bytes = config_.max_memory_bytes;
     options.registers_override = config_.registers;

@@ -1,0 +1,98 @@
+#include "cli/axes.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+
+#include "base/error.h"
+#include "base/shown.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::size_t most_points = 10000;
+
+class AxisParser {
+ public:
+  AxisParser(const std::string& text, const char* error_id, const std::string& hint) : text_(text), error_id_(error_id), hint_(hint) {}
+
+  Axis run() const {
+    const std::size_t equals = text_.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text_.size()) refuse("KEY=VALUES is expected");
+    Axis out{text_.substr(0, equals), {}};
+    const std::string rest = text_.substr(equals + 1);
+    if (const std::size_t colon = rest.find(':'); colon != std::string::npos)
+      out.values = doublings(rest.substr(0, colon), rest.substr(colon + 1));
+    else
+      for (std::size_t at = 0; at <= rest.size();) {
+        const std::size_t comma = std::min(rest.find(',', at), rest.size());
+        out.values.push_back(rest.substr(at, comma - at));
+        at = comma + 1;
+      }
+    for (const std::string& value : out.values)
+      if (value.empty()) refuse("a value is empty");
+    return out;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ExitCode::usage, error_id_, fmt::format("--sweep {}: {}", shown(text_, 60), why), hint_);
+  }
+
+  std::uint64_t number(std::string_view digits) const {
+    std::uint64_t out = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+    const std::string unit(end, digits.data() + digits.size());
+    const std::size_t power = std::string("KMG").find(unit.empty() ? '?' : unit[0]);
+    if (error != std::errc{} || out == 0 || unit.size() > 1 || (!unit.empty() && power == std::string::npos) || out > 1u << 30)
+      refuse("a range goes from one number to another, as 16K:128K");
+    return out << (unit.empty() ? 0 : 10 * (power + 1));
+  }
+
+  std::vector<std::string> doublings(const std::string& first, const std::string& last) const {
+    const std::uint64_t from = number(first), to = number(last);
+    if (from > to) refuse("the first value is above the last");
+    const bool kilo = first.find_first_not_of("0123456789") != std::string::npos;
+    std::vector<std::string> out;
+    for (std::uint64_t n = from; n <= to; n *= 2) out.push_back(kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n));
+    return out;
+  }
+
+  const std::string& text_;
+  const char* error_id_;
+  const std::string& hint_;
+};
+
+}  // namespace
+
+Axis parse_axis(const std::string& text, const char* error_id, const std::string& hint) { return AxisParser(text, error_id, hint).run(); }
+
+std::string with_unit(std::string value) {
+  for (const char unit : {'K', 'M', 'G'})
+    if (value.size() > 1 && value.back() == unit) {
+      value.pop_back();
+      return fmt::format("{} {}iB", value, unit);
+    }
+  return value;
+}
+
+std::vector<std::string> point_of(const std::vector<Axis>& axes, std::size_t index) {
+  std::vector<std::string> out(axes.size());
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    out[a] = axes[a].values[index % axes[a].values.size()];
+    index /= axes[a].values.size();
+  }
+  return out;
+}
+
+std::size_t count_points(const std::vector<Axis>& axes, const char* error_id) {
+  std::size_t points = 1;
+  for (const Axis& a : axes) {
+    points *= a.values.size();
+    if (points > most_points) throw Error(ExitCode::usage, error_id, fmt::format("--sweep {}: more than {} points", a.name, most_points));
+  }
+  return points;
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,117 @@
+#include "counts/dependences.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace simtlab::counts {
+namespace {
+
+using timing::InstInfo;
+using timing::Kind;
+
+constexpr double fine = 1.0 / 256;   // latencies have 8 binary places
+
+struct Slot {
+  double ready = 0;
+  bool memory = false;            // it comes from global or local memory
+  std::uint32_t group = 0, load_group = 0;   // in which it was written
+};
+
+class Walk {
+ public:
+  Walk(timing::Programs& programs, const timing::Latencies& latencies, const device::Device& device, const LoadLatency& load_latency)
+      : programs_(programs), latencies_(latencies), device_(device), load_latency_(load_latency), slots_(programs.scoreboard_slots()) {}
+
+  void step(const Footstep& s) {
+    const timing::Program& program = *programs_.of(*s.function);
+    const InstInfo& info = program[s.pc];
+    const auto registers = program.registers(info);
+    const bool loads = is_load(info);
+    wait_for(registers, info, loads && !s.skipped);
+    if (info.count == 0) return move(registers, info);   // folded into another instruction: its result is there with its operands
+    double ready = now_ + (info.count - 1) * info.gap;
+    now_ = ready + 1;
+    ready += s.skipped ? 1 : latency_of(info, s);
+    for (const std::uint16_t slot : registers.first(info.dst_count)) slots_[slot] = {ready, loads, group_, load_group_};
+    if (info.kind == Kind::control) now_ += static_cast<double>(latencies_.branch) - 1;
+    if (info.kind == Kind::barrier) now_ += static_cast<double>(latencies_.barrier) - 1;
+    end_ = std::max(end_, ready);
+    ++insts_;
+    if (loads && !s.skipped) ++loads_;
+  }
+
+  Dependences result() const {
+    Dependences d;
+    d.latency = std::max(end_, now_);
+    d.memory_wait = memory_wait_;
+    d.ilp = static_cast<double>(std::max<std::uint64_t>(insts_, 1)) / (group_ + 1.0);
+    d.mlp = loads_ == 0 ? 1 : static_cast<double>(loads_) / std::max(1.0, static_cast<double>(load_groups_used_));
+    return d;
+  }
+
+ private:
+  static bool is_load(const InstInfo& info) {
+    using enum ptx::OpClass;
+    return info.op_class == load || info.op_class == texture || (info.op_class == atomic && info.returns);
+  }
+
+  void wait_for(std::span<const std::uint16_t> registers, const InstInfo& info, bool loads) {
+    double at = now_;
+    bool memory = false, dependent = false, load_dependent = false;
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      const Slot& slot = slots_[registers[i]];
+      if (slot.ready > at) at = slot.ready, memory = slot.memory;
+      if (i < info.dst_count) continue;
+      dependent = dependent || (slot.ready > 0 && slot.group == group_);
+      load_dependent = load_dependent || (slot.memory && slot.load_group == load_group_);
+    }
+    if (info.count == 0) return;
+    if (memory) memory_wait_ += at - now_;
+    now_ = at;
+    if (dependent) ++group_;
+    // What a load brought is used: the loads after that are of another group.
+    if (load_dependent) load_group_ = load_group_ + 1;
+    if (loads && counted_group_ != load_group_) counted_group_ = load_group_, ++load_groups_used_;
+  }
+
+  void move(std::span<const std::uint16_t> registers, const InstInfo& info) {
+    Slot last;
+    for (const std::uint16_t slot : registers.subspan(info.dst_count))
+      if (slots_[slot].ready > last.ready) last = slots_[slot];
+    for (const std::uint16_t slot : registers.first(info.dst_count)) slots_[slot] = last;
+  }
+
+  double latency_of(const InstInfo& info, const Footstep& s) const {
+    using enum ptx::OpClass;
+    if (info.kind != Kind::memory) return info.latency * fine;
+    if (info.op_class == store) return 1;
+    if (is_load(info)) {
+      // Lines of one access follow each other through L1's port.
+      const double line = device_.l1.bytes_per_cycle > 0 ? device_.l1.line_bytes / device_.l1.bytes_per_cycle : 1;
+      return load_latency_(*s.function, s.pc) + (s.passes - 1) * line;
+    }
+    if (info.op_class == constant) return latencies_.constant * fine;
+    if (info.op_class == shared) return latencies_.shared * fine + s.passes - 1;
+    return info.latency * fine;
+  }
+
+  timing::Programs& programs_;
+  const timing::Latencies& latencies_;
+  const device::Device& device_;
+  const LoadLatency& load_latency_;
+  std::vector<Slot> slots_;
+  double now_ = 0, end_ = 0, memory_wait_ = 0;
+  std::uint32_t group_ = 0, load_group_ = 1, counted_group_ = 0;
+  std::uint64_t insts_ = 0, loads_ = 0, load_groups_used_ = 0;
+};
+
+}  // namespace
+
+Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies, const device::Device& device,
+                   const LoadLatency& load_latency) {
+  Walk walk(programs, latencies, device, load_latency);
+  for (const Footstep& s : way.steps) walk.step(s);
+  return walk.result();
+}
+
+}  // namespace simtlab::counts

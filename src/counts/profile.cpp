@@ -1,0 +1,247 @@
+#include "counts/profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "counts/dependences.h"
+#include "stream/coalescer.h"
+
+namespace simtlab::counts {
+namespace {
+
+using ptx::OpClass;
+using timing::InstInfo;
+using timing::Pipe;
+
+constexpr double fixed_one = static_cast<double>(timing::FixedCycles{1} << memory::fixed_bits);
+// A warp that asks for a line that is already on its way waits for a part of the latency: half, if it comes at any time.
+constexpr double pending_wait = 0.5;
+
+double over(double part, double all) { return all > 0 ? part / all : 0; }
+
+bool is_memory(OpClass c) { return c == OpClass::load || c == OpClass::store || c == OpClass::atomic || c == OpClass::texture || c == OpClass::async_copy; }
+
+// Sums over the instructions of the sample.
+struct Sums {
+  double executed = 0, threads = 0, flops = 0, barriers = 0;
+  double requests = 0, sectors = 0, lines = 0, bytes = 0;
+  double coalesced = 0, uncoalesced = 0, uncoalesced_sectors = 0;   // requests; sectors of one
+  double shared = 0, passes = 0, ideal_passes = 0;
+  double read_sectors = 0, missed_sectors = 0, l2_reads = 0, l2_misses = 0;
+  std::array<double, device::op_class_names.size()> classes{};
+  std::array<double, timing::pipe_count> pipes{};      // SM cycles
+};
+
+class Adder {
+ public:
+  Adder(const Measured& m, const timing::PipeTable& pipes, const timing::Lowering& lowering, timing::Programs& programs)
+      : m_(m), pipes_(pipes), lowering_(lowering), programs_(programs) {}
+
+  Sums run() {
+    for (const auto& [function, counts] : m_.launch.functions()) {
+      const timing::Program& program = *programs_.of(*function);
+      for (std::uint32_t pc = 0; pc < counts->at.size(); ++pc)
+        if (counts->at[pc].executed != 0) add(*function, program, pc, counts->at[pc]);
+    }
+    return s_;
+  }
+
+ private:
+  void add(const ptx::Function& function, const timing::Program& program, std::uint32_t pc, const InstCounts& c) {
+    const InstInfo& info = program[pc];
+    const auto executed = static_cast<double>(c.executed);
+    s_.executed += executed;
+    s_.threads += static_cast<double>(c.threads);
+    s_.flops += static_cast<double>(c.threads) * info.flops;
+    if (info.kind == timing::Kind::barrier) s_.barriers += executed;
+    add_classes(info, executed);
+    if (c.shared_looks != 0) add_shared(info, c, executed);
+    const cachesim::AccessCounts* accesses = m_.study.counts(function, pc);
+    const bool global = is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0;
+    if (global) add_accesses(info, c, *accesses);
+    add_pipes(info, executed, global ? accesses : nullptr, c);
+  }
+
+  void add_classes(const InstInfo& info, double executed) {
+    const timing::Lowered lowered = lowering_(*info.inst);
+    const auto add = [&](OpClass op_class, unsigned count) { s_.classes[static_cast<std::size_t>(op_class)] += executed * count; };
+    if (lowered.count == 0) return;
+    if (lowered.count == 1) return add(lowered.op_class, 1);
+    const unsigned first = info.switch_at;
+    add(lowered.part, first);
+    add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - first);
+  }
+
+  void add_shared(const InstInfo&, const InstCounts& c, double executed) {
+    const double looks = static_cast<double>(c.shared_looks);
+    s_.shared += executed;
+    s_.passes += executed * static_cast<double>(c.passes) / looks;
+    s_.ideal_passes += executed * static_cast<double>(c.ideal_passes) / looks;
+  }
+
+  void add_accesses(const InstInfo& info, const InstCounts& c, const cachesim::AccessCounts& a) {
+    const auto requests = static_cast<double>(a.requests), sectors = static_cast<double>(a.sectors);
+    s_.requests += requests;
+    s_.sectors += sectors;
+    s_.lines += static_cast<double>(a.lines);
+    s_.bytes += static_cast<double>(a.bytes);
+    const auto looks = static_cast<double>(c.coalesced + c.uncoalesced);
+    const double uncoalesced = requests * over(static_cast<double>(c.uncoalesced), looks);
+    s_.uncoalesced += uncoalesced;
+    s_.coalesced += requests - uncoalesced;
+    s_.uncoalesced_sectors += uncoalesced * over(static_cast<double>(c.uncoalesced_sectors), static_cast<double>(c.uncoalesced));
+    if (info.op_class == OpClass::store || info.op_class == OpClass::atomic) return;
+    s_.read_sectors += sectors;
+    s_.missed_sectors += sectors * (a.l1.accesses == 0 ? 1 : over(static_cast<double>(a.l1.misses), static_cast<double>(a.l1.accesses)));
+    s_.l2_reads += static_cast<double>(a.l2_accesses);
+    s_.l2_misses += static_cast<double>(a.l2_misses);
+  }
+
+  // As Sm::issue and the ports of the load-store unit do; a pipeline's cycles are those of the whole SM.
+  void add_pipes(const InstInfo& info, double executed, const cachesim::AccessCounts* accesses, const InstCounts& c) {
+    if (info.count == 0) return;
+    const double schedulers = m_.device.sm.schedulers;
+    const auto at = [&](Pipe pipe) -> double& { return s_.pipes[static_cast<std::size_t>(pipe)]; };
+    at(info.part_pipe) += executed * info.switch_at * static_cast<double>(info.part_interval) / fixed_one / schedulers;
+    const double sm_cost = static_cast<double>(info.sm_cost) / fixed_one;
+    double rest = (info.count - info.switch_at) * static_cast<double>(info.interval) / fixed_one / schedulers;
+    switch (info.pipe) {
+      case Pipe::mio:
+        rest = std::max(rest, sm_cost * (c.shared_looks == 0 ? 1 : static_cast<double>(c.passes) / static_cast<double>(c.shared_looks)));
+        break;
+      case Pipe::lg:
+      case Pipe::tex: {
+        const double requests = accesses == nullptr ? 0 : static_cast<double>(accesses->requests);
+        if (requests == 0) break;
+        const double sector = stream::sector_bytes / m_.device.l1.bytes_per_cycle;
+        rest = std::max({rest, sm_cost, static_cast<double>(accesses->lines) / requests, static_cast<double>(accesses->sectors) / requests * sector});
+        break;
+      }
+      default:
+        break;
+    }
+    at(info.pipe) += executed * rest;
+  }
+
+  const Measured& m_;
+  const timing::PipeTable& pipes_;
+  const timing::Lowering& lowering_;
+  timing::Programs& programs_;
+  Sums s_;
+};
+
+// The expected latency of a load: of as many lines as it asks for the slowest counts.
+double expected_latency(const cachesim::AccessCounts* a, const device::Device& device, double atomic_latency, bool atomic) {
+  if (atomic) return atomic_latency;
+  if (a == nullptr || a->requests == 0) return device.dram.latency;
+  const double lines = static_cast<double>(a->lines) / static_cast<double>(a->requests);
+  const auto any = [&](double share) { return 1 - std::pow(1 - std::clamp(share, 0.0, 1.0), std::max(lines, 1.0)); };
+  const auto accesses = static_cast<double>(a->l1.accesses);
+  const double miss = a->l1.accesses == 0 ? 1 : any((static_cast<double>(a->l1.misses) + pending_wait * static_cast<double>(a->l1.pending)) / accesses);
+  const double far = any(over(static_cast<double>(a->l2_misses), static_cast<double>(a->l2_accesses)));
+  const double beyond = device.l2.latency + far * (device.dram.latency - device.l2.latency);
+  return (1 - miss) * device.l1.latency + miss * beyond;
+}
+
+void set_dependences(Profile& p, const Measured& m, timing::Programs& programs) {
+  const timing::Latencies latencies(m.device);
+  const double atomic_latency = m.device.latency[static_cast<std::size_t>(OpClass::atomic)];
+  const LoadLatency load_latency = [&](const ptx::Function& function, std::uint32_t pc) {
+    return expected_latency(m.study.counts(function, pc), m.device, atomic_latency, function.code[pc].op_class == OpClass::atomic);
+  };
+  double n = 0;
+  p.ilp = p.mlp = 0;
+  for (const WarpWay& way : m.launch.ways()) {
+    if (way.steps.empty()) continue;
+    const Dependences d = follow(way, programs, latencies, m.device, load_latency);
+    // The way of a long warp is known in part; the rest goes like it.
+    const double mean = over(static_cast<double>(m.launch.warp_instructions()), static_cast<double>(m.launch.spread().blocks) * p.warps_per_block);
+    const double scale = way.complete ? 1 : std::max(1.0, mean / static_cast<double>(way.steps.size()));
+    p.ilp += d.ilp, p.mlp += d.mlp;
+    p.warp_latency += d.latency * scale, p.warp_memory_wait += d.memory_wait * scale;
+    ++n;
+  }
+  if (n == 0) {
+    p.ilp = p.mlp = 1;
+    return;
+  }
+  for (double* value : {&p.ilp, &p.mlp, &p.warp_latency, &p.warp_memory_wait}) *value /= n;
+}
+
+// What the rest of the grid moves: as much for an instruction as the second half of the sample.
+double with_rest(const Measured& m, double rest_instructions, std::uint64_t cachesim::Study::Mark::*what) {
+  const auto& marks = m.study.marks();
+  if (marks.empty()) return 0;
+  const auto& last = marks.back();
+  cachesim::Study::Mark middle;
+  for (const auto& mark : marks)
+    if (2 * mark.warp_instructions <= last.warp_instructions) middle = mark;
+  if (middle.warp_instructions == last.warp_instructions) middle = {};
+  const double pace = over(static_cast<double>(last.*what - middle.*what), static_cast<double>(last.warp_instructions - middle.warp_instructions));
+  return static_cast<double>(last.*what) + pace * rest_instructions;
+}
+
+void set_accesses(Profile& p, const Sums& s, double warps) {
+  p.global_insts = s.requests / warps;
+  p.coalesced_insts = s.coalesced / warps;
+  p.uncoalesced_insts = s.uncoalesced / warps;
+  p.sectors_per_uncoalesced = over(s.uncoalesced_sectors, s.uncoalesced);
+  p.sectors_per_access = over(s.sectors, s.requests);
+  p.lines_per_access = over(s.lines, s.requests);
+  p.bytes_per_access = over(s.bytes, s.requests);
+  p.shared_insts = s.shared / warps;
+  p.shared_passes = over(s.passes, s.shared);
+  p.shared_passes_ideal = over(s.ideal_passes, s.shared);
+  p.l1_miss_ratio = over(s.missed_sectors, s.read_sectors);
+  p.l2_miss_ratio = over(s.l2_misses, s.l2_reads);
+}
+
+}  // namespace
+
+Profile profile_of(const Measured& m) {
+  Profile p;
+  const stream::WarpSource& launch = m.launch;
+  p.blocks = launch.block_count();
+  p.threads_per_block = launch.threads_per_block();
+  p.warps_per_block = launch.warps_per_block();
+  p.registers = m.registers;
+  p.occupancy = m.occupancy;
+  const BlockSpread& spread = m.launch.spread();
+  p.sampled_blocks = spread.blocks;
+  p.sampled_instructions = m.launch.warp_instructions();
+
+  const timing::PipeTable pipes(m.device);
+  const timing::Lowering lowering(m.device, m.lowering);
+  timing::Programs programs;
+  programs.begin(launch.function(), pipes, lowering);
+  const Sums s = Adder(m, pipes, lowering, programs).run();
+  const double warps = std::max(1.0, static_cast<double>(spread.blocks) * p.warps_per_block);
+  // Of all warps of the grid, as far as it is known what they execute.
+  const double rest = m.rest_instructions != 0 ? static_cast<double>(m.rest_instructions) : spread.mean * static_cast<double>(m.rest_blocks);
+  const double whole = over(s.executed + rest, s.executed);                        // the grid's work over the sample's
+  const double all_warps = static_cast<double>(p.blocks) * p.warps_per_block;
+  const double per_warp = whole * warps / all_warps;                               // a warp of the grid over one of the sample
+  for (std::size_t i = 0; i < p.class_insts.size(); ++i) p.class_insts[i] = s.classes[i] / warps * per_warp;
+  p.ptx_insts = s.executed / warps * per_warp;
+  p.active_lanes = over(s.threads, s.executed);
+  p.sync_insts = s.barriers / warps * per_warp;
+  set_accesses(p, s, warps / per_warp);
+  const auto busiest = std::ranges::max_element(s.pipes);
+  p.pipe_cycles = *busiest / warps * per_warp;
+  p.pipe = timing::name_of(static_cast<Pipe>(busiest - s.pipes.begin()));
+  set_dependences(p, m, programs);
+  p.warp_latency *= per_warp, p.warp_memory_wait *= per_warp;
+
+  p.flops = s.flops * whole;
+  p.l1_bytes = s.sectors * whole * stream::sector_bytes;
+  p.l2_bytes = with_rest(m, rest, &cachesim::Study::Mark::l2);
+  p.dram_bytes = with_rest(m, rest, &cachesim::Study::Mark::dram_read) + with_rest(m, rest, &cachesim::Study::Mark::dram_write);
+  p.useful_bytes = std::min(p.dram_bytes, s.bytes * whole);
+  if (m.rest_blocks != 0 && m.rest_instructions == 0 && spread.blocks > 1) {
+    const double n = static_cast<double>(spread.blocks), left = static_cast<double>(m.rest_blocks) / static_cast<double>(p.blocks);
+    p.error = over(1.96 * std::sqrt(spread.variance() / n) * std::sqrt(left), spread.mean);
+  }
+  return p;
+}
+
+}  // namespace simtlab::counts

@@ -1,0 +1,62 @@
+// What the analytical models want to know of a kernel, from the execution of a part of its blocks.
+//
+// A sample is the first blocks of the grid, at least as many as the GPU holds at once, through the cache study (hit rates and traffic), each
+// instruction counted; it is a whole grid if that is small. What the rest of the grid does is taken to be what the later blocks of the
+// sample did, in proportion to its warp instructions. Counts are of machine instructions, as the cycle-level model issues them
+// (timing/lowering.h). Cycles are SM core cycles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachesim/study.h"
+#include "counts/counted.h"
+#include "device/device.h"
+#include "device/occupancy.h"
+
+namespace simtlab::counts {
+
+struct Profile {
+  // Launch.
+  std::uint64_t blocks = 0;
+  std::uint32_t threads_per_block = 0, warps_per_block = 0, registers = 0;
+  device::Occupancy occupancy;
+  double sm_share = 1;                     // active SMs: min(blocks, SMs)
+
+  // Sample.
+  std::uint64_t sampled_blocks = 0, sampled_instructions = 0;   // PTX warp instructions
+  double error = 0;                        // relative, 95 %: of the instructions of the whole grid; 0: all blocks were executed
+
+  // Instructions of a warp, a mean over all warps of the sample.
+  std::array<double, device::op_class_names.size()> class_insts{};
+  double ptx_insts = 0, active_lanes = 0, sync_insts = 0;
+  double global_insts = 0, coalesced_insts = 0, uncoalesced_insts = 0;   // accesses to global and local memory
+  double sectors_per_uncoalesced = 0, sectors_per_access = 0, lines_per_access = 0, bytes_per_access = 0;
+  double shared_insts = 0, shared_passes = 0, shared_passes_ideal = 0;   // passes of one access
+  double pipe_cycles = 0;                  // that the busiest pipeline of an SM takes for a warp
+  std::string pipe;                        // its name
+  // Dependences, from the way of a few warps.
+  double ilp = 1, mlp = 1;
+  double warp_latency = 0;                 // cycles that a warp takes alone on an idle GPU, with the hit rates of the sample
+  double warp_memory_wait = 0;             // of them: waited for global and local memory
+
+  // Of the whole grid.
+  double flops = 0, l1_bytes = 0, l2_bytes = 0, dram_bytes = 0, useful_bytes = 0;
+  double l1_miss_ratio = 0, l2_miss_ratio = 0;   // of the sectors asked for by reads; L1: 1 where it does not cache
+};
+
+struct Measured {
+  const CountedLaunch& launch;
+  const cachesim::Study& study;            // that has run it
+  const device::Device& device;
+  device::Occupancy occupancy;
+  std::uint32_t registers = 0;
+  std::uint64_t rest_blocks = 0;           // not in the sample
+  std::uint64_t rest_instructions = 0;     // of their warps; 0: unknown, taken from the sample's mean
+  bool lowering = true;
+};
+Profile profile_of(const Measured& measured);
+
+}  // namespace simtlab::counts

@@ -1,0 +1,174 @@
+// Launches through the analytical models.
+//
+// A part of the blocks is executed, counted and studied (counts/profile.h), the others are executed as fast as that goes; from the counts
+// and the device the models answer.
+#include "gpu/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "counts/counted.h"
+#include "counts/profile.h"
+#include "gpu/impl.h"
+#include "predict/answer.h"
+
+namespace simtlab::gpu {
+namespace {
+
+using C = predict::Counts;
+
+// Of a sample: warp instructions. A wave of blocks is always taken, whatever it executes.
+constexpr std::uint64_t enough_instructions = 2'000'000;
+// Of the rest, where nobody looks at what the kernel leaves: executed all the same if that takes no longer than this.
+constexpr std::uint64_t worth_executing = 40'000'000;
+
+// Reuse distances are of no interest here: they are followed for next to no line.
+cachesim::Options study_options(std::uint64_t seed) {
+  cachesim::Options o;
+  o.sample = 1.0 / 1024;
+  o.seed = seed;
+  return o;
+}
+
+class Filler {
+ public:
+  Filler(predict::Inputs& inputs, std::string origin) : in_(inputs), origin_(std::move(origin)) {}
+  void operator()(double C::*member, double value, const char* how = nullptr) {
+    if (!in_.has(member)) in_.set(member, value, {how == nullptr ? origin_ : fmt::format("{}: {}", origin_, how)});
+  }
+
+ private:
+  predict::Inputs& in_;
+  std::string origin_;
+};
+
+std::string origin_of(const counts::Profile& p) {
+  if (p.sampled_blocks == p.blocks) return "executed";
+  return fmt::format("executed, {} of {} blocks", p.sampled_blocks, p.blocks);
+}
+
+void fill(predict::Inputs& in, const counts::Profile& p, const device::Device& device) {
+  Filler set(in, origin_of(p));
+  const double warps = p.warps_per_block;
+  set(&C::blocks, static_cast<double>(p.blocks));
+  set(&C::threads_per_block, p.threads_per_block);
+  const std::uint64_t sms = std::min<std::uint64_t>(p.blocks, device.sm.count);
+  const std::uint64_t most = (p.blocks + sms - 1) / sms;
+  set(&C::active_blocks_per_sm, static_cast<double>(std::min<std::uint64_t>(p.occupancy.blocks_per_sm, most)), "occupancy");
+  double insts = 0;
+  for (std::size_t i = 0; i < p.class_insts.size(); ++i) {
+    if (std::isnan(in.counts.mix.insts[i])) in.set_insts(i, p.class_insts[i], {origin_of(p)});
+    insts += p.class_insts[i];
+  }
+  set(&C::insts, insts);
+  set(&C::mem_insts, p.global_insts);
+  set(&C::comp_insts, std::max(0.0, insts - p.global_insts));
+  set(&C::coal_mem_insts, p.coalesced_insts);
+  set(&C::uncoal_mem_insts, p.uncoalesced_insts);
+  set(&C::synch_insts, p.sync_insts);
+  set(&C::sync_insts, p.sync_insts);
+  set(&C::uncoal_per_mw, std::max(1.0, p.sectors_per_uncoalesced));
+  set(&C::load_bytes_per_warp, std::max(1.0, p.bytes_per_access));
+  set(&C::avg_trans_warp, std::max(1.0, p.sectors_per_access));
+  set(&C::lines_per_access, std::max(1.0, p.lines_per_access));
+  set(&C::shared_insts, p.shared_insts);
+  set(&C::shared_passes, std::max(1.0, p.shared_passes));
+  set(&C::active_lanes, std::clamp(p.active_lanes, 1.0, 32.0));
+  set(&C::ilp, p.ilp, "way of a few warps");
+  set(&C::mlp, p.mlp, "way of a few warps");
+  const double sm_warps = static_cast<double>(p.blocks) * warps / static_cast<double>(sms);
+  set(&C::o_cfdiv, 0, "instructions of both sides of a branch are counted");
+  set(&C::o_bank, p.shared_insts * std::max(0.0, p.shared_passes - p.shared_passes_ideal) * sm_warps, "passes beyond those without conflicts");
+  set(&C::flops, p.flops);
+  set(&C::l1_bytes, p.l1_bytes);
+  set(&C::l2_bytes, p.l2_bytes);
+  set(&C::dram_bytes, p.dram_bytes);
+  set(&C::useful_bytes, p.global_insts > 0 ? std::max(1.0, p.useful_bytes) : 0);
+  set(&C::l1_miss_ratio, std::clamp(p.l1_miss_ratio, 0.0, 1.0), "cache study");
+  set(&C::l2_miss_ratio, std::clamp(p.l2_miss_ratio, 0.0, 1.0), "cache study");
+}
+
+// What the models were given, and where it is from.
+result::Table counts_table(const predict::Inputs& inputs) {
+  result::Table table{.name = "counts", .rows = {}};
+  for (const predict::Symbol& s : predict::symbols())
+    if (inputs.has(s.member)) table.rows.push_back({std::string(s.key), inputs.counts.*s.member, std::string(s.unit), inputs.source(s.member).text});
+  for (std::size_t i = 0; i < device::op_class_names.size(); ++i)
+    if (inputs.counts.mix.insts[i] > 0)
+      table.rows.push_back({fmt::format("class.{}.insts", device::op_class_names[i]), inputs.counts.mix.insts[i], std::string("1"), std::string("executed")});
+  return table;
+}
+
+}  // namespace
+
+std::string to_text(const PredictOptions& o) {
+  return nlohmann::json{{"model", o.model}, {"rule", o.rule}, {"counts", o.counts}, {"counts_file", o.counts_file}, {"whole", o.whole}, {"effects", o.effects}}.dump();
+}
+
+PredictOptions parse_predict_options(std::string_view text) {
+  PredictOptions o;
+  if (text.empty()) return o;
+  try {
+    const auto j = nlohmann::json::parse(text);
+    o.model = j.at("model"), o.rule = j.at("rule"), o.counts = j.at("counts"), o.counts_file = j.at("counts_file");
+    o.whole = j.at("whole"), o.effects = j.at("effects");
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ExitCode::bad_input, "run-config", fmt::format("predict: {}", e.what()));
+  }
+  return o;
+}
+
+// Blocks outside of the sample; returns their warp instructions, 0 if nobody has executed them.
+std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t first, std::uint64_t count, double instructions_a_block) {
+  if (count == 0) return 0;
+  if (job.recording) return step_through(*job.recording, first, count).warp_instructions;
+  if (!job.launch) return job.source->recorded_instructions(first, count).value_or(0);
+  if (!options.predict.effects && instructions_a_block * static_cast<double>(count) > static_cast<double>(worth_executing)) return 0;
+  exec::FunctionalOptions functional;
+  functional.max_warp_instructions = options.max_warp_instructions;
+  functional.interrupt = options.interrupt;
+  functional.first_block = first;
+  functional.block_count = count;
+  return exec::run_functional(*job.launch, functional).warp_instructions;
+}
+
+result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
+  const stream::WarpSource& source = job.read();
+  const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
+  const counts::CountedLaunch counted(source, device);
+  cachesim::Study::Launch launch{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles};
+  if (!options.predict.whole) {
+    launch.enough_instructions = enough_instructions;
+    launch.least_blocks = std::uint64_t{fit.blocks_per_sm} * device.sm.count;
+  }
+  if (study == nullptr) study = std::make_unique<cachesim::Study>(device, study_options(options.cache.seed));
+  const result::KernelResult studied = study->run(launch);
+  const std::uint64_t begun = study->marks().empty() ? 0 : study->marks().back().blocks;
+  const std::uint64_t rest = source.block_count() - std::min(begun, source.block_count());
+  const std::uint64_t rest_instructions = run_rest(job, begun, rest, counted.spread().mean);
+  const counts::Profile profile = counts::profile_of({.launch = counted,
+                                                      .study = *study,
+                                                      .device = device,
+                                                      .occupancy = fit,
+                                                      .registers = registers_of(source.function()),
+                                                      .rest_blocks = rest,
+                                                      .rest_instructions = rest_instructions,
+                                                      .lowering = options.lowering && source.code_of(source.function()) == nullptr});
+  predict::Inputs inputs = predict::parse_counts(options.predict.counts, options.predict.counts_file);
+  fill(inputs, profile, device);
+  predict::complete(inputs, &device);
+  result::KernelResult out = predict::answer(source.function().name, inputs, options.predict.model,
+                                             options.predict.rule == "paper" ? predict::Rule::paper : predict::Rule::order);
+  out.tables.push_back(counts_table(inputs));
+  out.metrics.set("gpu.instructions.warp", static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
+  out.metrics.set("occupancy.theoretical", fit.ratio);
+  out.metrics.set("counts.blocks", profile.sampled_blocks);
+  out.metrics.set("counts.error", profile.error);
+  out.limiter = device::name_of(fit.limit);
+  return out;
+}
+
+}  // namespace simtlab::gpu
