@@ -1,4 +1,4 @@
-// simtlab predict: how long a kernel takes by analytical models, from counts given by hand.
+// simtlab predict: how long a kernel takes by analytical models, from its execution or from counts given by hand.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,9 +13,10 @@
 #include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/manifest.h"
-#include "cli/options.h"
 #include "cli/output.h"
-#include "predict/model.h"
+#include "cli/predict_variants.h"
+#include "gpu/prediction.h"
+#include "predict/answer.h"
 #include "predict/result.h"
 
 namespace simtlab::cli {
@@ -23,22 +24,32 @@ namespace {
 
 constexpr std::uint64_t max_counts_bytes = 256 * 1024;
 
-struct PredictOptions {
-  DeviceOptions device;
-  OutputOptions output;
-  std::string counts, model = "all";
+struct PredictRun {
+  Run run;
+  std::string counts, model = "all", resios_fma = "on", resios_bandwidth = "whole";
   std::optional<std::string> rule;
-  bool explain = false;
+  std::vector<std::string> sweep;
+  bool explain = false, whole = false;
 };
 
-void check_predict(const PredictOptions& o) {
-  if (o.counts.empty())
-    throw Error(ExitCode::usage, "predict-what", "no counts are named", "--counts FILE; docs/models.md lists its keys");
-  if (!o.device.gpu && (!o.device.set.empty() || !o.device.config.empty()))
-    throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named", "add --gpu NAME, or leave them out");
-  if (o.rule && o.model != "mwp-cwp" && o.model != "all")
+gpu::PredictOptions options_of(const PredictRun& o) {
+  gpu::PredictOptions out;
+  out.model = o.model;
+  out.rule = o.rule.value_or("order");
+  out.whole = o.whole;
+  out.resios_fma = o.resios_fma == "on";
+  out.resios_per_sm = o.resios_bandwidth == "per-sm";
+  return out;
+}
+
+void check_predict(const PredictRun& o) {
+  if (o.rule && o.model != "all" && o.model != "mwp-cwp")
     throw Error(ExitCode::usage, "option-conflict", fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model), "leave it out, or --model mwp-cwp");
 }
+
+std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
+
+// ---- a kernel that exists only on paper
 
 struct ChosenDevice {
   std::optional<device::LoadedDevice> loaded;
@@ -46,60 +57,39 @@ struct ChosenDevice {
 };
 
 // Only a GPU that the command line names: a default would answer for a machine that nobody asked about.
-ChosenDevice device_of(const PredictOptions& o) {
+ChosenDevice device_of(const DeviceOptions& o) {
   ChosenDevice out;
-  if (!o.device.gpu) return out;
-  const device::Configuration configuration = resolve(o.device);
+  if (!o.gpu) return out;
+  const device::Configuration configuration = resolve(o);
   out.loaded = device::load_device(configuration);
   out.files = files_of(configuration, *out.loaded);
   return out;
 }
 
-// A model that is named must be answered; of all models those for which the counts suffice.
-void evaluate(const PredictOptions& o, const predict::Inputs& inputs, result::Result& result) {
-  const predict::Rule rule = o.rule == "paper" ? predict::Rule::paper : predict::Rule::order;
-  std::vector<predict::Prediction> predictions;
-  std::vector<predict::Skipped> skipped;
-  for (const predict::Model* model : predict::models()) {
-    if (o.model == model->name()) predict::require(inputs, *model);
-    if (o.model != "all" && o.model != model->name()) continue;
-    const auto lacking = predict::missing(inputs, *model);
-    if (lacking.empty())
-      predictions.push_back(predict::predict(*model, inputs.counts, rule));
-    else
-      skipped.push_back({std::string(model->name()), fmt::format("Not evaluated, for want of {}.", fmt::join(lacking, ", "))});
-  }
-  if (predictions.empty()) {
-    std::vector<Diagnostic> all;
-    for (const predict::Skipped& s : skipped) {
-      Diagnostic d;
-      d.message = fmt::format("model {}: {}", s.model, s.reason.substr(0, s.reason.size() - 1));
-      d.pos = {inputs.file, static_cast<std::uint32_t>(std::max<std::size_t>(inputs.lines, 1)), 1};
-      d.hint = fmt::format("--model {} says what each of them is", s.model);
-      all.push_back(std::move(d));
-    }
-    throw Error(ExitCode::bad_input, "counts-missing", std::move(all));
-  }
-  const std::string name = o.counts == "-" ? "counts" : std::filesystem::path(o.counts).stem().string();
-  result.kernels.push_back(predict::to_result(name, inputs.counts, predictions, skipped));
-  result.total = result.kernels.back().metrics;
-}
-
-int run_predict(PredictOptions o) {
+int on_paper(PredictRun o) {
   const RunClock clock;
-  check_predict(o);
-  check_outputs(o.output);
-  if (o.explain) o.output.all = true;
-  const ChosenDevice device = device_of(o);
-  const std::string file = o.counts == "-" ? "/dev/stdin" : o.counts;
+  const DeviceOptions& wished = o.run.run.device;
+  if (!wished.gpu && (!wished.set.empty() || !wished.config.empty()))
+    throw Error(ExitCode::usage, "option-conflict", "--set and --config describe a GPU, and none is named", "add --gpu NAME, or leave them out");
+  if (o.whole) throw Error(ExitCode::usage, "option-conflict", "--whole is about blocks that are executed; counts alone execute none", "leave it out, or name a kernel");
+  OutputOptions& output = o.run.output;
+  check_outputs(output);
+  const ChosenDevice device = device_of(wished);
+  const std::string file = counts_name(o.counts);
   std::vector<std::filesystem::path> read = device.files;
   read.emplace_back(file);
-  check_inputs(o.output, read);
+  check_inputs(output, read);
 
   predict::Inputs inputs = predict::parse_counts(read_file(file, max_counts_bytes, "counts file"), file);
   predict::complete(inputs, device.loaded ? &device.loaded->device : nullptr);
   result::Result result;
-  evaluate(o, inputs, result);
+  const std::string name = o.counts == "-" ? "counts" : std::filesystem::path(o.counts).stem().string();
+  const gpu::PredictOptions options = options_of(o);
+  predict::Options model_options(options.rule == "paper" ? predict::Rule::paper : predict::Rule::order);
+  model_options.resios_fma = options.resios_fma;
+  model_options.resios_per_sm = options.resios_per_sm;
+  result.kernels.push_back(predict::answer(name, inputs, options.model, model_options));
+  result.total = result.kernels.back().metrics;
   result::Manifest& m = result.manifest;
   m.mode = "predict";
   m.device = device.loaded ? device.loaded->device.name : "the machine of the counts";
@@ -107,43 +97,97 @@ int run_predict(PredictOptions o) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(file, ignored)) m.inputs = hash_inputs({file});
   clock.finish(result);
-  write_outputs(result, o.output, STDOUT_FILENO);
+  write_outputs(result, output, STDOUT_FILENO);
   return 0;
 }
 
-std::vector<std::string> model_choices() {
-  std::vector<std::string> out = predict::model_names();
-  out.emplace_back("all");
-  return out;
+// ---- a kernel or a program that is executed
+
+int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
+  check_predict(o);
+  if (o.explain) o.run.output.all = true;
+  if (rest.empty() && !after_dashes) {
+    if (o.counts.empty())
+      throw Error(ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
+                  "simtlab predict app.cu, simtlab predict kernel.ptx --launch FILE, simtlab predict --counts FILE");
+    if (!o.sweep.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep varies a launch or a GPU; counts have neither", "name a kernel");
+    return on_paper(std::move(o));
+  }
+  gpu::PredictOptions options = options_of(o);
+  if (!o.counts.empty()) {
+    options.counts_file = counts_name(o.counts);
+    options.counts = read_file(options.counts_file, max_counts_bytes, "counts file");
+    check_inputs(o.run.output, {options.counts_file});
+    predict::parse_counts(options.counts, options.counts_file);   // throws
+  }
+  // --sweep a=1 b=2: words after the first one.
+  if (!o.sweep.empty())
+    std::erase_if(rest, [&](const std::string& word) {
+      const bool is_axis = !word.starts_with("-") && word.find('=') != std::string::npos;
+      if (is_axis) o.sweep.push_back(word);
+      return is_axis;
+    });
+  o.run.run.predict = gpu::to_text(options);
+  const Target target{app, std::move(rest), after_dashes};
+  const bool several = o.run.run.device.gpu && o.run.run.device.gpu->find(',') != std::string::npos;
+  if (several || !o.sweep.empty()) return predict_variants(o.run, target, o.sweep);
+  return run_command(app, o.run, target.rest, after_dashes);
+}
+
+void add_options(CLI::App& command, PredictRun& o) {
+  const auto group = "Prediction";
+  command
+      .add_option("--counts", o.counts,
+                  "Counts of the kernel, its launch and the machine (TOML); - is stdin. With a kernel or a program: values that take precedence over what is executed")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("FILE")
+      ->group(group);
+  std::vector<std::string> names = predict::model_names();
+  const std::string description = fmt::format("{} or all (default): those for which the counts suffice", fmt::join(names, ", "));
+  names.emplace_back("all");
+  command.add_option("--model", o.model, description)->check(CLI::IsMember(names))->type_name("NAME")->group(group);
+  command.add_option("--rule", o.rule, "Cases of mwp-cwp: order (default), or paper, as printed, even where the answer is impossible")
+      ->check(CLI::IsMember({"order", "paper"}))
+      ->type_name("RULE")
+      ->group(group);
+  command.add_option("--resios-fma", o.resios_fma, "resios: off counts a fused multiply-add as two instructions, as its author's front end did (default on)")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->type_name("on|off")
+      ->group(group);
+  command.add_option("--resios-bandwidth", o.resios_bandwidth, "resios: per-sm gives each SM its share of DRAM's bandwidth even if few are active (default whole)")
+      ->check(CLI::IsMember({"whole", "per-sm"}))
+      ->type_name("WHAT")
+      ->group(group);
+  command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")->group(group);
+  command.add_flag("--explain", o.explain, "Every intermediate value, and where each count is from")->group(group);
+  command
+      .add_option("--sweep", o.sweep, "A table over all combinations: block=32:1024 of a kernel without a host program, regs=32,64 or any device key")
+      ->type_name("KEY=VALUES")
+      ->allow_extra_args(false)
+      ->group(group);
 }
 
 }  // namespace
 
-void add_predict(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("predict", "How long a kernel takes by analytical models, from counts given by hand");
-  const auto o = std::make_shared<PredictOptions>();
-  const auto group = "Prediction";
-  sub->add_option("--counts", o->counts, "Counts of the kernel, its launch and the machine (TOML); - is stdin")
-      ->check(CLI::Validator(refuse_empty, ""))
-      ->type_name("FILE")
-      ->group(group);
-  sub->add_option("--model", o->model, "A model's name or all (default): those for which the counts suffice")
-      ->check(CLI::IsMember(model_choices()))
-      ->type_name("NAME")
-      ->group(group);
-  sub->add_option("--rule", o->rule, "Cases of mwp-cwp: order (default), or paper, as printed, even where the answer is impossible")
-      ->check(CLI::IsMember({"order", "paper"}))
-      ->type_name("RULE")
-      ->group(group);
-  sub->add_flag("--explain", o->explain, "Every intermediate value, and where each count is from")->group(group);
-  add_device_options(*sub, o->device);
-  sub->get_option("--gpu")->description("Fill in what the counts do not say of the machine: a name of `simtlab list gpus` or a device file");
-  add_output_options(*sub, o->output);
+void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
+  CLI::App* sub = app.add_subcommand("predict", "How long a kernel takes by analytical models: from its execution, or from counts given by hand");
+  const auto options = std::make_shared<PredictRun>();
+  sub->allow_extras();
   sub->footer(
-      "Forms: simtlab predict --counts counts.toml\n"
-      "       simtlab predict --counts counts.toml --gpu v100 --model mwp-cwp --explain\n"
-      "Counts are not taken from a kernel yet; docs/models.md lists the keys.");
-  sub->callback([&chosen, o] { chosen = [o] { return run_predict(*o); }; });
+      "Forms: simtlab predict [OPTIONS] app.cu [MORE SOURCES AND NVCC FLAGS] [-- ARGUMENTS]\n"
+      "       simtlab predict [OPTIONS] -- ./app [ARGUMENTS]\n"
+      "       simtlab predict [OPTIONS] kernel.ptx|kernel.cl --global 160x160 --local 16x16 --arg ...\n"
+      "       simtlab predict [OPTIONS] TRACE.simt | kernelslist.g\n"
+      "       simtlab predict [OPTIONS] --counts counts.toml\n"
+      "--gpu h100,a100,gtx480 compares devices. Of a large grid a sample of the blocks is counted; docs/models.md says how.");
+  add_device_options(*sub, options->run.run.device);
+  add_options(*sub, *options);
+  add_study_options(*sub, options->run.run);
+  add_kernel_options(*sub, options->run.kernel);
+  add_output_options(*sub, options->run.output);
+  sub->callback([&app, &chosen, &after_dashes, options, sub] {
+    chosen = [&app, &after_dashes, options, rest = sub->remaining()] { return predict_command(app, *options, rest, after_dashes); };
+  });
 }
 
 }  // namespace simtlab::cli

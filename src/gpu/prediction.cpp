@@ -50,7 +50,7 @@ std::string origin_of(const counts::Profile& p) {
   return fmt::format("executed, {} of {} blocks", p.sampled_blocks, p.blocks);
 }
 
-void fill(predict::Inputs& in, const counts::Profile& p, const device::Device& device) {
+void fill_inputs(predict::Inputs& in, const counts::Profile& p, const device::Device& device) {
   Filler set(in, origin_of(p));
   const double warps = p.warps_per_block;
   set(&C::blocks, static_cast<double>(p.blocks));
@@ -77,6 +77,9 @@ void fill(predict::Inputs& in, const counts::Profile& p, const device::Device& d
   set(&C::shared_insts, p.shared_insts);
   set(&C::shared_passes, std::max(1.0, p.shared_passes));
   set(&C::active_lanes, std::clamp(p.active_lanes, 1.0, 32.0));
+  set(&C::warp_latency, p.warp_latency, "way of a few warps");
+  set(&C::warp_memory_wait, p.warp_memory_wait, "way of a few warps");
+  set(&C::pipe_cycles, p.pipe_cycles, p.pipe.c_str());
   set(&C::ilp, p.ilp, "way of a few warps");
   set(&C::mlp, p.mlp, "way of a few warps");
   const double sm_warps = static_cast<double>(p.blocks) * warps / static_cast<double>(sms);
@@ -89,6 +92,13 @@ void fill(predict::Inputs& in, const counts::Profile& p, const device::Device& d
   set(&C::useful_bytes, p.global_insts > 0 ? std::max(1.0, p.useful_bytes) : 0);
   set(&C::l1_miss_ratio, std::clamp(p.l1_miss_ratio, 0.0, 1.0), "cache study");
   set(&C::l2_miss_ratio, std::clamp(p.l2_miss_ratio, 0.0, 1.0), "cache study");
+}
+
+predict::Options model_options(const PredictOptions& o) {
+  predict::Options out(o.rule == "paper" ? predict::Rule::paper : predict::Rule::order);
+  out.resios_fma = o.resios_fma;
+  out.resios_per_sm = o.resios_per_sm;
+  return out;
 }
 
 // What the models were given, and where it is from.
@@ -105,7 +115,8 @@ result::Table counts_table(const predict::Inputs& inputs) {
 }  // namespace
 
 std::string to_text(const PredictOptions& o) {
-  return nlohmann::json{{"model", o.model}, {"rule", o.rule}, {"counts", o.counts}, {"counts_file", o.counts_file}, {"whole", o.whole}, {"effects", o.effects}}.dump();
+  return nlohmann::json{{"model", o.model}, {"rule", o.rule}, {"counts", o.counts}, {"counts_file", o.counts_file}, {"whole", o.whole}, {"effects", o.effects},
+                        {"resios_fma", o.resios_fma}, {"resios_per_sm", o.resios_per_sm}}.dump();
 }
 
 PredictOptions parse_predict_options(std::string_view text) {
@@ -115,6 +126,7 @@ PredictOptions parse_predict_options(std::string_view text) {
     const auto j = nlohmann::json::parse(text);
     o.model = j.at("model"), o.rule = j.at("rule"), o.counts = j.at("counts"), o.counts_file = j.at("counts_file");
     o.whole = j.at("whole"), o.effects = j.at("effects");
+    o.resios_fma = j.at("resios_fma"), o.resios_per_sm = j.at("resios_per_sm");
   } catch (const nlohmann::json::exception& e) {
     throw Error(ExitCode::bad_input, "run-config", fmt::format("predict: {}", e.what()));
   }
@@ -158,10 +170,10 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
                                                       .rest_instructions = rest_instructions,
                                                       .lowering = options.lowering && source.code_of(source.function()) == nullptr});
   predict::Inputs inputs = predict::parse_counts(options.predict.counts, options.predict.counts_file);
-  fill(inputs, profile, device);
+  fill_inputs(inputs, profile, device);
   predict::complete(inputs, &device);
   result::KernelResult out = predict::answer(source.function().name, inputs, options.predict.model,
-                                             options.predict.rule == "paper" ? predict::Rule::paper : predict::Rule::order);
+                                             model_options(options.predict));
   out.tables.push_back(counts_table(inputs));
   out.metrics.set("gpu.instructions.warp", static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
   out.metrics.set("occupancy.theoretical", fit.ratio);

@@ -9,12 +9,6 @@
 namespace simtlab::predict {
 namespace {
 
-std::string names_of(const std::vector<const Symbol*>& symbols) {
-  std::string out;
-  for (const Symbol* s : symbols) out += fmt::format("{}{}", out.empty() ? "" : ", ", s->key);
-  return out;
-}
-
 [[noreturn]] void refuse(const Inputs& inputs, const std::vector<Skipped>& skipped) {
   std::vector<Diagnostic> all;
   for (const Skipped& s : skipped) {
@@ -29,17 +23,17 @@ std::string names_of(const std::vector<const Symbol*>& symbols) {
 
 }  // namespace
 
-result::KernelResult answer(const std::string& name, const Inputs& inputs, const std::string& model, Rule rule) {
+result::KernelResult answer(const std::string& name, const Inputs& inputs, const std::string& model, const Options& options) {
   std::vector<Prediction> predictions;
   std::vector<Skipped> skipped;
   for (const Model* one : models()) {
-    if (model == one->name()) require(inputs, one->needs(), one->name());
+    if (model == one->name()) require(inputs, *one);
     if (model != "all" && model != one->name()) continue;
-    const auto lacking = missing(inputs, one->needs());
+    const auto lacking = missing(inputs, *one);
     if (lacking.empty())
-      predictions.push_back(predict(*one, inputs.counts, rule));
+      predictions.push_back(predict(*one, inputs.counts, options));
     else
-      skipped.push_back({std::string(one->name()), fmt::format("Not evaluated, for want of {}.", names_of(lacking))});
+      skipped.push_back({std::string(one->name()), fmt::format("Not evaluated, for want of {}.", fmt::join(lacking, ", "))});
   }
   if (predictions.empty()) refuse(inputs, skipped);
   return to_result(name, inputs.counts, predictions, skipped);

@@ -313,7 +313,8 @@ const std::vector<Term>& error_ids() {
       {"cache-variant", "A study of a sweep or a comparison failed.", "What it said stands above."},
 
       // Predictions.
-      {"predict-what", "`predict` was not told which counts to use.", "simtlab predict --counts FILE; docs/models.md lists its keys."},
+      {"predict-what", "`predict` was told neither a kernel nor a program nor counts.", "simtlab predict app.cu, or --counts FILE; docs/models.md lists its keys."},
+      {"predict-sweep", "An axis of `predict --sweep` or a list of GPUs is not understood.", "block=32:1024 regs=32,64 l1.bytes=16K,48K; --gpu h100,a100."},
       {"counts-file", "A counts file has an unknown key, or a value that is no number or out of its range.",
        "docs/models.md lists the symbols with units and ranges."},
       {"counts-missing", "Counts that the model needs are not given.", "Add them to the file; --gpu NAME gives most of those of the machine."},

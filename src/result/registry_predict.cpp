@@ -27,6 +27,8 @@ constexpr MetricDeclaration rows[] = {
     {"predict.roofline.time", "ns", "The same as time.", "kernel", "predict.roofline.cycles / freq", "", sum, ""},
     {"predict.roofline.formula.cycles", "cycles", "What the equations of the roofline give, even where that is impossible.", "kernel", "", "", sum, ""},
     {"predict.roofline.floor.cycles", "cycles", "Roofline of the counts: no kernel with them is faster.", "kernel", "", "", sum, ""},
+    {"counts.blocks", "blocks", "Blocks that were executed instruction by instruction for the counts of a prediction.", "kernel", "", "", sum, ""},
+    {"counts.error", "1", "95 % confidence interval of the instructions of the whole grid, relative, if blocks that were not executed are like those that were; 0: all were executed.", "kernel", "", "", Combine::max, ""},
 };
 
 }  // namespace

@@ -1,0 +1,148 @@
+#include "cli/predict_variants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/axes.h"
+#include "cli/output.h"
+#include "frontend/launch_file.h"
+#include "predict/model.h"
+#include "report/format.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* hint = "block=32:1024 regs=32,64 l1.bytes=16K,48K; FIRST:LAST doubles";
+
+std::vector<Axis> axes_of(const Run& run, const std::vector<std::string>& texts) {
+  std::vector<Axis> out;
+  if (run.run.device.gpu && run.run.device.gpu->find(',') != std::string::npos) {
+    out.push_back(parse_axis("gpu=" + *run.run.device.gpu, "predict-sweep", "--gpu h100,a100,gtx480"));
+  }
+  for (const std::string& text : texts) out.push_back(parse_axis(text, "predict-sweep", hint));
+  return out;
+}
+
+// A launch that exists on the command line only.
+bool has_launch(const Run& run) {
+  const frontend::LaunchOptions& l = run.kernel.launch;
+  return !run.kernel.launch_file.empty() || l.grid || l.global || l.block;
+}
+
+Run with(Run run, const std::vector<Axis>& axes, const std::vector<std::string>& values) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::string& key = axes[i].name;
+    if (key == "gpu") {
+      run.run.device.gpu = values[i];
+    } else if (key == "block" || key == "grid" || key == "global" || key == "shared") {
+      if (!has_launch(run))
+        throw Error(ExitCode::usage, "predict-sweep", fmt::format("--sweep {}: the program launches its kernels itself", key), "sweep a kernel without a host program, or a device key");
+      frontend::LaunchOptions& l = run.kernel.launch;
+      if (key == "block" && l.grid && !l.global)
+        throw Error(ExitCode::usage, "predict-sweep", "--sweep block: with --grid the number of threads would change with the block", "--global XxYxZ in place of --grid keeps it");
+      (key == "block" ? l.block : key == "grid" ? l.grid : key == "global" ? l.global : l.shared) = values[i];
+    } else if (key == "regs") {
+      run.run.registers = values[i];
+    } else {
+      run.run.device.set.push_back(fmt::format("{}={}", key, with_unit(values[i])));
+    }
+  }
+  return run;
+}
+
+struct Point {
+  result::Result result;
+  std::string problem;
+};
+
+// A launch that a GPU does not take, or a value that it can't have, is a row of the table.
+Point point(const Run& run, const Target& target) {
+  try {
+    return {study_result(run, target), {}};
+  } catch (const Error& e) {
+    const bool goes_on = e.code() == ExitCode::bad_input &&
+                         (e.id().starts_with("launch-") || e.id().starts_with("device-value") || e.id().starts_with("config-value") || e.id() == "counts-contradiction");
+    if (!goes_on) throw;
+    return {{}, e.diagnostics().front().message};
+  }
+}
+
+std::optional<double> time_of(const result::Result& r, const std::string& model) { return r.total.get(fmt::format("predict.{}.time", model)); }
+
+// Models that answered in some point, in their usual order.
+std::vector<std::string> answered(const std::vector<Point>& points) {
+  std::vector<std::string> out;
+  for (const std::string& model : predict::model_names())
+    if (std::ranges::any_of(points, [&](const Point& p) { return time_of(p.result, model).has_value(); })) out.push_back(model);
+  return out;
+}
+
+struct Printed {
+  std::string text, csv;
+  Json document;
+};
+
+Printed printed(const std::vector<Axis>& axes, const std::vector<Point>& points, const report::Style& style) {
+  const std::vector<std::string> models = answered(points);
+  Printed out;
+  out.document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
+  std::string header;
+  for (const Axis& a : axes) header += fmt::format("{:<16}", a.name), out.csv += a.name + ",";
+  for (const std::string& m : models) header += fmt::format("{:>14}", m), out.csv += fmt::format("predict.{}.time,", m);
+  out.text = report::painted(header + "\n", report::Paint::bold, style);
+  out.csv += "problem\n";
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::vector<std::string> values = point_of(axes, i);
+    Json entry = {{"point", Json::object()}};
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      entry["point"][axes[a].name] = values[a];
+      out.text += fmt::format("{:<16}", values[a]);
+      out.csv += values[a] + ",";
+    }
+    const Point& p = points[i];
+    if (!p.problem.empty()) {
+      out.text += report::painted(report::shortened(p.problem, 90), report::Paint::dim, style) + "\n";
+      out.csv += std::string(models.size(), ',') + fmt::format("\"{}\"\n", p.problem);
+      entry["problem"] = p.problem;
+    } else {
+      for (const std::string& m : models) {
+        const auto time = time_of(p.result, m);
+        out.text += fmt::format("{:>14}", time ? report::format_time(*time) : "-");
+        out.csv += fmt::format("{},", time ? fmt::format("{}", *time) : "");
+        if (time) entry["total"][fmt::format("predict.{}.time", m)] = {{"value", *time}, {"unit", "ns"}};
+      }
+      out.text += "\n";
+      out.csv += "\n";
+    }
+    out.document["sweep"].push_back(std::move(entry));
+  }
+  return out;
+}
+
+}  // namespace
+
+int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
+  OutputOptions output = run.output;
+  check_outputs(output);
+  const std::vector<Axis> axes = axes_of(run, texts);
+  const std::size_t count = count_points(axes, "predict-sweep");
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < count; ++i) points.push_back(point(with(run, axes, point_of(axes, i)), target));
+  const Printed out = printed(axes, points, style_for(1, output.color));
+  if (!output.csv.empty()) write_to(output.csv, out.csv);
+  if (!output.json.empty()) write_to(output.json, out.document.dump(2) + "\n");
+  if (!output.output.empty())
+    write_to(output.output, out.text);
+  else if (!data_on_stdout(output))
+    print(out.text);
+  return std::ranges::all_of(points, [](const Point& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
+}
+
+}  // namespace simtlab::cli
