@@ -130,7 +130,7 @@ Point point_of(const Run& run, const cachesim::Options& study, const Target& tar
   }
 }
 
-double of(const result::Result& r, const char* metric) { return r.total.get(metric).value_or(0); }
+double of(const result::Result& r, std::string_view metric) { return r.total.get(metric).value_or(0); }
 
 constexpr std::pair<const char*, const char*> compared[] = {
     {"access.threads", "accesses of threads"}, {"access.sectors", "sectors"}, {"access.use", "share of their bytes used"},
@@ -164,6 +164,87 @@ Json metrics_of(const result::Metrics& m) {
   return out;
 }
 
+std::vector<Axis> axes_of(const std::vector<std::string>& texts) {
+  std::vector<Axis> out;
+  std::size_t points = 1;
+  for (const std::string& text : texts) {
+    out.push_back(axis(text));
+    points *= out.back().values.size();
+    if (points > most_points) refuse_axis(text, fmt::format("more than {} points", most_points));
+  }
+  return out;
+}
+
+// The last axis runs fastest.
+Variant variant_at(const std::vector<Axis>& axes, std::size_t point) {
+  Variant out(axes.size());
+  for (std::size_t a = axes.size(); a-- > 0; point /= axes[a].values.size()) out[a] = axes[a].values[point % axes[a].values.size()];
+  return out;
+}
+
+// The table of a sweep, row by row: for people, as CSV and as JSON.
+class Sweep {
+ public:
+  Sweep(const std::vector<Axis>& axes, const report::Style& style) : axes_(axes), style_(style) {
+    std::string header;
+    for (const Axis& a : axes) header += fmt::format("{:<14}", a.name), csv_ += a.name + ",";
+    for (const char* metric : columns) csv_ += fmt::format("{},", metric);
+    csv_ += "problem\n";
+    text_ = report::painted(fmt::format("{}{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}\n", header, "L1 reads", "miss", "", "cold", "capacity", "conflict", "L2 reads", "miss"),
+                            report::Paint::bold, style);
+  }
+
+  void add(const Variant& variant, const Point& point) {
+    Json entry = {{"point", Json::object()}};
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      text_ += fmt::format("{:<14}", variant[a].value);
+      csv_ += variant[a].value + ",";
+      entry["point"][axes_[a].name] = variant[a].value;
+    }
+    if (point.problem.empty()) {
+      text_ += text_row(point.result);
+      csv_ += csv_row(point.result);
+      entry["total"] = metrics_of(point.result.total);
+    } else {
+      text_ += report::painted(report::shortened(point.problem, 90), report::Paint::dim, style_) + "\n";
+      csv_ += fmt::format("{}\"{}\"\n", std::string(std::size(columns), ','), point.problem);
+      entry["problem"] = point.problem;
+    }
+    document_["sweep"].push_back(std::move(entry));
+  }
+
+  void write(const OutputOptions& output) const {
+    if (!output.csv.empty()) write_to(output.csv, csv_);
+    write_document(output, document_, text_);
+  }
+
+ private:
+  static constexpr const char* columns[] = {"l1.read.accesses",        "l1.read.misses",          "l1.read.miss_rate", "l1.read.misses.cold",
+                                            "l1.read.misses.capacity", "l1.read.misses.conflict", "l2.read.accesses",  "l2.read.misses"};
+
+  static double rate_of(const result::Result& r) {
+    const double reads = of(r, "l1.read.accesses");
+    return reads == 0 ? 0 : of(r, "l1.read.misses") / reads;
+  }
+  std::string text_row(const result::Result& r) const {
+    const double misses = of(r, "l1.read.misses"), rate = rate_of(r);
+    const auto share = [&](const char* metric) { return misses == 0 ? std::string("-") : report::format_share(of(r, metric) / misses); };
+    return fmt::format("{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}\n", report::format_count(of(r, "l1.read.accesses")), report::format_share(rate), report::bar(rate, 24, style_),
+                       share("l1.read.misses.cold"), share("l1.read.misses.capacity"), share("l1.read.misses.conflict"), report::format_count(of(r, "l2.read.accesses")),
+                       report::format_share(of(r, "l2.read.miss_rate")));
+  }
+  static std::string csv_row(const result::Result& r) {
+    std::string out;
+    for (const std::string_view metric : columns) out += fmt::format("{},", metric == "l1.read.miss_rate" ? rate_of(r) : of(r, metric));
+    return out + "\n";
+  }
+
+  const std::vector<Axis>& axes_;
+  report::Style style_;
+  std::string text_, csv_;
+  Json document_ = {{"schema", result::json_schema}, {"sweep", Json::array()}};
+};
+
 }  // namespace
 
 result::Result study_result(Run run, const Target& target) {
@@ -180,53 +261,15 @@ result::Result study_result(Run run, const Target& target) {
 int sweep_study(const Run& run, const cachesim::Options& study, const Target& target, const std::vector<std::string>& texts) {
   OutputOptions output = run.output;
   check_outputs(output);
-  std::vector<Axis> axes;
+  const std::vector<Axis> axes = axes_of(texts);
+  Sweep sweep(axes, style_for(1, output.color));
   std::size_t points = 1;
-  for (const std::string& text : texts) {
-    axes.push_back(axis(text));
-    points *= axes.back().values.size();
-    if (points > most_points) refuse_axis(text, fmt::format("more than {} points", most_points));
-  }
-  const report::Style style = style_for(1, output.color);
-  std::string header, csv, out;
-  for (const Axis& a : axes) header += fmt::format("{:<14}", a.name), csv += a.name + ",";
-  csv += "l1.read.accesses,l1.read.misses,l1.read.miss_rate,l1.read.misses.cold,l1.read.misses.capacity,l1.read.misses.conflict,l2.read.accesses,l2.read.misses,problem\n";
-  out += report::painted(fmt::format("{}{:>11} {:>9}  {:<24} {:>9} {:>9} {:>9} {:>11} {:>9}\n", header, "L1 reads", "miss", "", "cold", "capacity", "conflict", "L2 reads", "miss"),
-                         report::Paint::bold, style);
-  Json document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
+  for (const Axis& a : axes) points *= a.values.size();
   for (std::size_t i = 0; i < points; ++i) {
-    Variant variant;
-    std::string row;
-    Json entry = {{"point", Json::object()}};
-    for (std::size_t a = 0, rest = i, below = points; a < axes.size(); ++a) {   // the last axis runs fastest
-      below /= axes[a].values.size();
-      const Change& c = axes[a].values[rest / below];
-      rest %= below;
-      variant.push_back(c);
-      row += fmt::format("{:<14}", c.value);
-      csv += c.value + ",";
-      entry["point"][axes[a].name] = c.value;
-    }
-    const Point point = point_of(run, study, target, variant);
-    if (!point.problem.empty()) {
-      out += fmt::format("{}{}\n", row, report::painted(report::shortened(point.problem, 90), report::Paint::dim, style));
-      csv += fmt::format(",,,,,,,,\"{}\"\n", point.problem);
-      entry["problem"] = point.problem;
-    } else {
-      const result::Result& r = point.result;
-      const double reads = of(r, "l1.read.accesses"), misses = of(r, "l1.read.misses"), rate = reads == 0 ? 0 : misses / reads;
-      const auto share = [&](const char* metric) { return misses == 0 ? std::string("-") : report::format_share(of(r, metric) / misses); };
-      out += fmt::format("{}{:>11} {:>9}  {} {:>9} {:>9} {:>9} {:>11} {:>9}\n", row, report::format_count(reads), report::format_share(rate), report::bar(rate, 24, style),
-                         share("l1.read.misses.cold"), share("l1.read.misses.capacity"), share("l1.read.misses.conflict"), report::format_count(of(r, "l2.read.accesses")),
-                         report::format_share(of(r, "l2.read.miss_rate")));
-      csv += fmt::format("{},{},{},{},{},{},{},{},\n", reads, misses, rate, of(r, "l1.read.misses.cold"), of(r, "l1.read.misses.capacity"), of(r, "l1.read.misses.conflict"),
-                         of(r, "l2.read.accesses"), of(r, "l2.read.misses"));
-      entry["total"] = metrics_of(r.total);
-    }
-    document["sweep"].push_back(std::move(entry));
+    const Variant variant = variant_at(axes, i);
+    sweep.add(variant, point_of(run, study, target, variant));
   }
-  if (!output.csv.empty()) write_to(output.csv, csv);
-  write_document(output, document, out);
+  sweep.write(output);
   return 0;
 }
 
