@@ -116,8 +116,9 @@ std::string to_text(const Options& o) {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-Options parse_options(std::string_view text) {
+Options parse_options(std::string_view text, std::uint64_t seed) {
   Options out;
+  out.seed = seed;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));

@@ -53,8 +53,9 @@ std::string_view name_of(Wait wait);
 std::string_view name_of(Turn turn);
 inline bool orders_threads(Order order) { return order >= Order::sequential; }
 
-// As text: "order=gto,zero_latency=1,sms=0-3"; what is default is left out. parse() throws Error(usage, "cache-option").
+// As text: "order=gto,zero_latency=1,sms=0-3"; what is default is left out. parse_options() throws Error(usage, "cache-option"); seed: unless
+// the text has one.
 std::string to_text(const Options& options);
-Options parse_options(std::string_view text);
+Options parse_options(std::string_view text, std::uint64_t seed = 0);
 
 }  // namespace simtlab::cachesim

@@ -70,7 +70,8 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
   const std::uint64_t wave = state.blocks.taken();
   std::uint64_t next_mark = wave + 1;
   marks.clear();
-  const Time limit = launch.max_cycles == 0 ? ~Time{0} : launch.max_cycles << time_bits;
+  // Single threads take turns without a time: theirs only keeps the SMs together.
+  const Time limit = launch.max_cycles == 0 || orders_threads(options.order) ? ~Time{0} : launch.max_cycles << time_bits;
   try {
     for (;;) {
       Time next = ~Time{0};

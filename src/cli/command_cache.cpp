@@ -44,7 +44,6 @@ cachesim::Options study_of(const CacheRun& c) {
   add("sms", "sms", c.sms);
   add("groups", "groups", c.groups);
   add("reuse-sample", "sample", c.sample);
-  add("seed", "seed", c.run.run.seed);
   cachesim::Options options = cachesim::parse_options(text);
   options.zero_latency = c.zero_latency;
   options.l2 = !c.no_l2;

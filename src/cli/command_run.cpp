@@ -189,12 +189,15 @@ void add_kernel_options(CLI::App& command, KernelRun& run) {
 
 namespace {
 
+// "simtlab run" or "simtlab cache", for hints.
+std::string command_of(const CLI::App& app) { return "simtlab " + app.get_subcommands().front()->get_name(); }
+
 // `run TRACE` and `run --trace TRACE`.
-int run_trace(const Run& options, const std::vector<std::string>& rest, bool more) {
+int run_trace(const CLI::App& app, const Run& options, const std::vector<std::string>& rest, bool more) {
   const std::string file = options.trace.empty() ? rest.front() : options.trace;
   if (more || rest.size() > (options.trace.empty() ? 1u : 0u) || !options.kernel.launch_file.empty() ||
       has_launch_options(options.kernel.launch))
-    throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched", "simtlab run FILE.simt --gpu NAME");
+    throw Error(ExitCode::usage, "run-what", "a trace is run alone: it says itself what was launched", command_of(app) + " FILE.simt --gpu NAME");
   return run_trace(file, options.run, options.observe, options.output, {options.record, options.checkpoint});
 }
 
@@ -223,7 +226,7 @@ int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std
       throw Error(ExitCode::usage, "run-what", fmt::format("{} and {}: one OpenCL C file is run at a time", shown(kernel.file), shown(a)), "#include the other one");
   }
   if (more)
-    throw Error(ExitCode::usage, "run-what", "a kernel without a host program takes no arguments after --", "--arg gives a kernel's arguments; simtlab run -- ./app runs an OpenCL program");
+    throw Error(ExitCode::usage, "run-what", "a kernel without a host program takes no arguments after --", fmt::format("--arg gives a kernel's arguments; {} -- ./app runs an OpenCL program", command_of(app)));
   return run_kernel(kernel, options.run, options.observe, options.output, {options.record, options.checkpoint});
 }
 
@@ -246,7 +249,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   }
   for (const std::string& a : rest)
     if (a.starts_with("-")) unexpected_argument(app, a);
-  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))) return run_trace(options, rest, after_dashes.has_value());
+  if (!options.trace.empty() || (!rest.empty() && is_trace(rest.front()))) return run_trace(app, options, rest, after_dashes.has_value());
   const bool launch_described =
       !options.kernel.launch_file.empty() || has_launch_options(options.kernel.launch);
   if (rest.size() == 1 && !after_dashes && (rest.front().ends_with(".ptx") || launch_described)) {
@@ -257,14 +260,14 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (launch_described)
     throw Error(ExitCode::usage, "run-what",
                 "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX or OpenCL C file",
-                "simtlab run kernel.ptx --launch FILE");
+                command_of(app) + " kernel.ptx --launch FILE");
   if (!rest.empty())
     throw Error(
         ExitCode::usage, "run-what", fmt::format("cannot run '{}'", shown(rest.front())),
         "a source (app.cu), a kernel (kernel.ptx or kernel.cl, --launch FILE), or -- and a program with its arguments");
   if (!after_dashes || after_dashes->empty())
     throw Error(ExitCode::usage, "run-what", "nothing to run",
-                "simtlab run app.cu, simtlab run kernel.ptx --launch FILE, or simtlab run -- ./app ARGS");
+                fmt::format("{0} app.cu, {0} kernel.ptx --launch FILE, or {0} -- ./app ARGS", command_of(app)));
   return program(options, after_dashes->front(), *after_dashes, {find_program(after_dashes->front())});
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "cachesim/options.h"
 #include "device/main_memory.h"
 #include "gpu/kernel_choice.h"
 #include "gpu/sharing.h"
@@ -229,6 +230,9 @@ device::Configuration resolve(const RunOptions& options) {
     throw Error(ExitCode::usage, "option-conflict",
                 "--max-cycles has no meaning in functional mode: it counts no cycles",
                 "--max-time stops a functional run");
+  if (options.cache && options.max_cycles && cachesim::orders_threads(cachesim::parse_options(*options.cache).order))
+    throw Error(ExitCode::usage, "option-conflict", "--max-cycles has no meaning where single threads take turns: there is no time then",
+                "--max-time stops such a study, --groups makes it smaller");
   gpu::KernelChoice checked(configuration.options.kernels);   // throws
   gpu::parse_sharing(configuration.options.sharing);
   if (configuration.options.sample < 0 || configuration.options.sample > 0.5)

@@ -73,7 +73,7 @@ gpu::Gpu& Session::gpu() {
     read_configuration();
     gpu::Options options;
     options.mode = gpu::mode_of(config_.mode);
-    options.cache = cachesim::parse_options(config_.cache);
+    options.cache = cachesim::parse_options(config_.cache, config_.seed);
     options.predict = gpu::parse_predict_options(config_.predict);
     options.max_cycles = config_.max_cycles;
     options.max_memory_bytes = config_.max_memory_bytes;

@@ -142,6 +142,27 @@ class Cache(Case):
         self.assertTrue(result["kernels"][0]["partial"])
         self.assertGreater(self.value(result, "l1.read.accesses"), 0)
 
+    def test_single_threads_take_turns_without_cycles(self):
+        refused = self.simtlab("cache", *matmul(64), "--gpu", "gtx480", "--order", "random", "--max-cycles", "2000")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("[option-conflict]", refused.stderr)
+        # A limit of the configuration is for commands that count cycles.
+        configuration = self.file("limit.toml", "max-cycles = 1\n")
+        self.ok("cache", *matmul(64), "--gpu", "gtx480", "--order", "random", "--config", configuration)
+
+    def test_the_seed_is_that_of_every_command(self):
+        refused = self.simtlab("cache", *matmul(64), "--seed", "abc")
+        self.assertIn("[config-value]", refused.stderr)
+        seeded = self.file("seed.toml", "seed = 5\n")
+        order = [*matmul(64), "--gpu", "gtx480", "--order", "random"]
+        misses = [self.value(self.study(*order, *more), "l1.read.misses") for more in ([], ["--seed", "5"], ["--config", seeded])]
+        self.assertEqual(misses[1], misses[2])
+        self.assertNotEqual(misses[0], misses[1])
+
+    def test_hints_name_the_command_that_was_given(self):
+        self.assertIn("simtlab cache app.cu", self.simtlab("cache").stderr)
+        self.assertIn("simtlab run app.cu", self.simtlab("run").stderr)
+
     def test_a_loop_without_end_can_be_stopped_in_every_order(self):
         ptx = self.file("endless.ptx", """
 .version 7.0
