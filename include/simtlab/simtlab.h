@@ -97,7 +97,7 @@ struct Module {
 struct GpuOptions {
   bool functional = false;             // results only: much faster, no times
   std::uint64_t max_cycles = 0;        // per kernel, then Failure 1 "limit-cycles"; 0 = no limit
-  std::uint64_t max_memory_bytes = 0;  // of the host, for device memory; 0 = three quarters of what is free
+  std::uint64_t max_memory_bytes = 0;  // of the host, for device memory and resident blocks; 0 = three quarters of what is free
   std::uint32_t registers = 0;         // a thread; 0 = estimated from the PTX
   std::uint32_t threads = 1;           // of the host, that simulate SMs; 0 = all. Results do not depend on it
   const volatile bool* interrupt = nullptr;     // set to true from elsewhere: a launch ends with Failure 130

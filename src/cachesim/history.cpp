@@ -35,6 +35,12 @@ void History::begin_launch() {
   for (ReuseHistogram& group : group_histograms_) group = {};
 }
 
+std::uint64_t History::bytes() const {
+  std::uint64_t sum = lines_.bytes() + stack_.bytes() + histogram_.bytes();
+  for (const ReuseHistogram& group : group_histograms_) sum += group.bytes();
+  return sum;
+}
+
 // The sectors that a fully associative LRU cache holds; the line becomes its newest.
 std::uint8_t History::held(std::uint32_t line, std::uint8_t wanted, bool count_distance) {
   LineRecord& record = lines_[line];

@@ -36,6 +36,7 @@ class History {
   const ReuseHistogram& histogram() const { return histogram_; }
   const ReuseHistogram& group(unsigned g) const { return group_histograms_[g]; }
   bool sampled() const { return sampled_; }
+  std::uint64_t bytes() const;   // of the host, that grow with the lines
   void clear();
   void begin_launch();   // distances are counted from zero; the history of the lines stays
 

@@ -51,6 +51,7 @@ class LineTable {
   const LineRecord& operator[](std::uint32_t i) const { return records_[i]; }
   std::vector<LineRecord>& all() { return records_; }
   std::size_t size() const { return records_.size(); }
+  std::uint64_t bytes() const { return records_.capacity() * sizeof(LineRecord) + index_.capacity() * sizeof(Entry) + filter_words * sizeof(std::uint64_t); }
   void clear() {
     records_.clear();
     index_.assign(first_slots, Entry{});

@@ -29,6 +29,7 @@ class ReuseStack {
     return time == 0 ? never_before : after(time);
   }
   void clear();
+  std::uint64_t bytes() const { return bits_.capacity() * sizeof bits_[0] + tree_.capacity() * sizeof tree_[0] + owner_.capacity() * sizeof owner_[0]; }
 
  private:
   static constexpr std::uint32_t least_window = 1u << 14;
@@ -62,6 +63,7 @@ class ReuseHistogram {
   std::uint64_t first() const { return first_; }                        // accesses without an earlier one
   const std::vector<std::uint64_t>& counts() const { return counts_; }  // by distance
   std::uint64_t total() const;
+  std::uint64_t bytes() const { return counts_.capacity() * sizeof counts_[0]; }
   // Share of the accesses that miss a fully associative LRU cache of so many lines; 0 without accesses.
   double miss_ratio(std::uint64_t lines) const;
 

@@ -67,6 +67,7 @@ class Sm {
   virtual void run(Time until) = 0;         // works up to then
   virtual Time next_time() const = 0;       // when it can go on; ~0: nothing resident
   std::uint64_t blocks_run() const { return blocks_run_; }
+  virtual std::uint64_t bytes_kept() const { return 0; }   // of the host, for accesses that wait for their turn
 
  protected:
   struct Resident {

@@ -49,6 +49,17 @@ void StudyState::mark(const LaunchState& state) {
   marks.resize(most_marks / 2);
 }
 
+// Grows with the lines that a kernel touches, on every SM anew, until the host has no more.
+void StudyState::check_memory(std::uint64_t most, const std::vector<std::unique_ptr<Sm>>& active) const {
+  if (most == 0) return;
+  std::uint64_t bytes = l2 ? l2->history().bytes() : 0;
+  for (const auto& sm : active) bytes += l1[sm->id()]->history().bytes() + sm->bytes_kept();
+  if (bytes <= most) return;
+  throw Error(ExitCode::failure, "limit-memory",
+              fmt::format("kernel '{}': what the study keeps of the lines takes {} MiB of the host, and {} MiB are left of the limit", source->function().name, bytes >> 20, most >> 20),
+              "raise --max-memory; --sms, --groups and --no-l2 keep fewer lines, --reuse-sample 0.01 less of each");
+}
+
 void StudyState::work(const Study::Launch& launch, LaunchState& state) {
   std::vector<std::unique_ptr<Sm>> active;
   for (std::uint32_t sm = 0; sm < device.sm.count; ++sm) {
@@ -78,6 +89,7 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
       for (const auto& sm : active) next = std::min(next, sm->next_time());
       if (next == ~Time{0}) break;
       state.check_interrupt();
+      check_memory(launch.max_bytes, active);
       if (next > limit)
         throw Error(ExitCode::failure, "limit-cycles", fmt::format("kernel '{}' ran longer than {} cycles, the limit given", source->function().name, launch.max_cycles),
                     "raise --max-cycles if the kernel is expected to run longer");

@@ -35,6 +35,7 @@ class Study {
     std::uint64_t max_cycles = 0;            // of the study's own time; 0: no limit
     // A sample: once so many warp instructions were executed and so many blocks begun, no further blocks begin. 0: the whole launch.
     std::uint64_t enough_instructions = 0, least_blocks = 0;
+    std::uint64_t max_bytes = 0;             // of the host, for what is known of each line; 0: no limit
   };
   // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
   result::KernelResult run(const Launch& launch);

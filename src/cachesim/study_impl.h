@@ -27,6 +27,7 @@ struct StudyState {
   void prepare(std::uint32_t l1_ways);
   void work(const Study::Launch& launch, LaunchState& state);
   void mark(const LaunchState& state);
+  void check_memory(std::uint64_t most, const std::vector<std::unique_ptr<Sm>>& active) const;
   void close();   // what the SMs counted, once
 
   device::Device device;

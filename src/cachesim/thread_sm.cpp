@@ -53,6 +53,7 @@ class ThreadSm final : public Sm {
   }
 
   Time next_time() const override { return finished() ? ~Time{0} : now_; }
+  std::uint64_t bytes_kept() const override { return kept_ * sizeof(Kept); }
 
  private:
   struct Warp {
@@ -113,6 +114,7 @@ class ThreadSm final : public Sm {
       const auto l = static_cast<unsigned>(std::countr_zero(rest));
       lane(place * stream::lanes + l).push_back({step.addresses[l], &code, pc, step.bytes, step.space == ptx::Space::local});
       ++warps_[place].kept;
+      ++kept_;
     }
   }
 
@@ -153,6 +155,7 @@ class ThreadSm final : public Sm {
     const Kept kept = lane(thread).front();
     lane(thread).pop_front();
     --warps_[place].kept;
+    --kept_;
     const StaticInst& inst = (*kept.code)[kept.pc];
     std::uint64_t addresses[stream::lanes] = {kept.address};
     if (kept.local) {
@@ -190,6 +193,7 @@ class ThreadSm final : public Sm {
   std::vector<std::deque<Kept>> lanes_;   // by thread
   WarpSet candidates_;                    // threads that may have an access
   std::vector<std::uint32_t> ended_;      // warps whose accesses are not all handed out
+  std::uint64_t kept_ = 0;                // accesses of all warps
   bool progress_ = false;
   std::uint64_t steps_ = 0;
   Time now_ = 0;

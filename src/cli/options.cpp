@@ -97,7 +97,7 @@ void add_study_options(CLI::App& command, RunOptions& options) {
       ->group(limits);
   command
       .add_option("--max-memory", options.max_memory,
-                  "Most host memory for device allocations, e.g. \"8 GiB\"")
+                  "Most host memory for device allocations, resident blocks and cache studies, e.g. \"8 GiB\"")
       ->type_name("SIZE")
       ->group(limits);
 }

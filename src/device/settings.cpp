@@ -62,7 +62,7 @@ std::span<const ToolOption> tool_options() {
       {"max-time", Unit::nanoseconds, any, "0 ns", "", "Wall time after which a run is stopped; 0: never",
        &ToolOptions::max_time_ns},
       {"max-memory", Unit::bytes, any, "0 B", "",
-       "Host memory for device allocations; 0: three quarters of what is free", &ToolOptions::max_memory},
+       "Host memory for device allocations, resident blocks and the lines of cache studies; 0: three quarters of what is free", &ToolOptions::max_memory},
       {"regs", Unit::none, 255, "0", "", "Registers per thread; 0: the compiler's or the estimate",
        &ToolOptions::registers},
       {"what-if", Unit::none, any, "none", "", "Limits of the GPU that are lifted, separated by commas (docs/explain.md)",

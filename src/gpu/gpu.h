@@ -41,7 +41,7 @@ struct Options {
   Mode mode = Mode::timing;
   std::uint64_t max_cycles = 0;                 // per kernel
   std::uint64_t max_warp_instructions = 0;      // functional, per kernel
-  std::uint64_t max_memory_bytes = 0;           // host memory for device allocations; 0 = three quarters of what is free
+  std::uint64_t max_memory_bytes = 0;           // host memory for device allocations, blocks and studies; 0 = three quarters of what is free
   std::uint32_t registers_override = 0;
   KernelChoice kernels;                         // launches that are simulated cycle by cycle; the others only take effect
   double sample_error = 0;                      // timing::Options::sample_error; kernels then run one after another

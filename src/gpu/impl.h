@@ -1,6 +1,7 @@
 // Private state of Gpu, shared by the files that implement it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -44,7 +45,8 @@ struct Gpu::Impl final : KernelEngine {
   Impl(const device::Device& d, const Options& o)
       : device(d),
         options(o),
-        memory(d.dram.bytes, o.max_memory_bytes != 0 ? o.max_memory_bytes : default_memory_limit()) {
+        host_limit(o.max_memory_bytes != 0 ? o.max_memory_bytes : default_memory_limit()),
+        memory(d.dram.bytes, host_limit) {
     if (options.what_if.zero_launch_cost) device.host.launch_overhead_ns = 0;
     recorded.from = options.observe.timeline.from;
     recorded.to = options.observe.timeline.to;
@@ -104,6 +106,9 @@ struct Gpu::Impl final : KernelEngine {
   Work* advance_resumed(double until_ns);
   void end_resumed(double end_ns);
   // launches.cpp
+  // Bytes that are left of the limit.
+  std::uint64_t host_room() const { return std::max<std::uint64_t>(1, host_limit - std::min(host_limit, memory.used())); }
+  void check_host_memory(const exec::Launch& launch, std::uint32_t blocks_per_sm) const;
   void submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream);
   void submit(StreamId stream, Work work, double host_ns, bool blocking);
   Slot& slot(ModuleId id);
@@ -130,6 +135,7 @@ struct Gpu::Impl final : KernelEngine {
 
   device::Device device;
   Options options;
+  std::uint64_t host_limit;             // bytes
   exec::GlobalMemory memory;            // before modules: they hold places in it
   exec::DeviceHeap heap{memory};
   std::unique_ptr<timing::Gpu> timing;  // null in functional and cache mode

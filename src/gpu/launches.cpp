@@ -104,9 +104,22 @@ void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t
   p.textures = *job->textures;
   job->launch = std::make_unique<exec::Launch>(p, m.memory);
   job->source = std::make_unique<stream::ExecutedLaunch>(*job->launch);
-  timing::fit(m.device, *job->source, m.registers_of(function));
+  m.check_host_memory(*job->launch, timing::fit(m.device, *job->source, m.registers_of(function)).blocks_per_sm);
   job->batched = batched;
   m.submit_kernel(std::move(job), stream);
+}
+
+// Told before the launch instead of by the host when nothing is left. Only where a limit was given: local memory that no thread touches costs
+// nothing. Functional runs have few blocks at once.
+void Gpu::Impl::check_host_memory(const exec::Launch& launch, std::uint32_t blocks_per_sm) const {
+  if (options.max_memory_bytes == 0 || options.mode == Mode::functional) return;
+  const std::uint64_t blocks = std::min<std::uint64_t>(launch.params().grid.count(), std::uint64_t{blocks_per_sm} * device.sm.count);
+  const std::uint64_t bytes = blocks * launch.state_bytes_per_block(), left = host_room();
+  if (bytes <= left) return;
+  throw Error(ExitCode::failure, "limit-memory",
+              fmt::format("kernel '{}': registers, shared and local memory of {} resident blocks take {} MiB of the host, and {} MiB are left of the limit", launch.function().name,
+                          blocks, (bytes >> 20) + 1, left >> 20),
+              "raise --max-memory, or have fewer blocks at once: --set sm.count=4");
 }
 
 void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {

@@ -151,7 +151,7 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
   const counts::CountedLaunch counted(source, device);
-  cachesim::Study::Launch launch{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles};
+  cachesim::Study::Launch launch{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles, .max_bytes = host_room()};
   if (!options.predict.whole) {
     launch.enough_instructions = enough_instructions;
     launch.least_blocks = std::uint64_t{fit.blocks_per_sm} * device.sm.count;

@@ -52,7 +52,8 @@ result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
                                  .occupancy = timing::fit(device, source, registers_of(source.function())),
                                  .buffers = buffers_of(memory, job.launch.get()),
                                  .interrupt = options.interrupt,
-                                 .max_cycles = options.max_cycles};
+                                 .max_cycles = options.max_cycles,
+                                 .max_bytes = host_room()};
   const double begin = processor_seconds();
   try {
     result::KernelResult out = study->run(launch);

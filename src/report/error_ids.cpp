@@ -326,6 +326,8 @@ const std::vector<Term>& error_ids() {
        "Raise the limit; an endless loop never ends."},
       {"limit-instructions", "A kernel executed more instructions than allowed.",
        "Raise the limit; an endless loop never ends."},
+      {"limit-memory", "Resident blocks or a cache study need more of the host than --max-memory leaves.",
+       "Raise the limit, a smaller problem, fewer SMs (--set sm.count=4), or --reuse-sample 0.01 of a cache study."},
       {"limit-time", "The run took longer than --max-time.",
        "Raise the limit, a smaller problem, or --mode functional."},
       {"interrupted", "The run was stopped by Ctrl-C or a signal.",

@@ -96,8 +96,7 @@ CudaError Runtime::report(const Error& error) {
   } else if (error.id().starts_with("checkpoint-")) {
     code = sticky_ = error_unknown;
   } else if (error.id().starts_with("limit-")) {
-    code = error_launch_timeout;
-    sticky_ = code;
+    code = sticky_ = error.id() == "limit-memory" ? error_launch_out_of_resources : error_launch_timeout;
   }
   // A program may try a launch that does not fit and go on; that alone is no failure of the run.
   if (shape_only)

@@ -142,6 +142,13 @@ class Cache(Case):
         self.assertTrue(result["kernels"][0]["partial"])
         self.assertGreater(self.value(result, "l1.read.accesses"), 0)
 
+    def test_the_histories_of_lines_are_within_the_memory_limit(self):
+        stopped = self.simtlab("cache", *transpose(1024), "--gpu", "gtx480", "--max-memory", "12 MiB", f"--json={self.folder / 'm.json'}")
+        self.assertEqual(stopped.returncode, 1, stopped.stderr)
+        self.assertIn("[limit-memory]", stopped.stderr)
+        self.assertTrue(json.loads((self.folder / "m.json").read_text())["kernels"][0]["partial"])
+        self.ok("cache", *transpose(1024), "--gpu", "gtx480", "--max-memory", "200 MiB")
+
     def test_single_threads_take_turns_without_cycles(self):
         refused = self.simtlab("cache", *matmul(64), "--gpu", "gtx480", "--order", "random", "--max-cycles", "2000")
         self.assertEqual(refused.returncode, 2)

@@ -40,12 +40,13 @@ class Kernels {
     const exec::Launch launch(p, memory);
     const stream::ExecutedLaunch source(launch);
     const device::Occupancy fit = device::occupancy(device, source.threads_per_block(), 20, source.shared_bytes());
-    return study.run({.source = &source, .occupancy = fit, .buffers = buffers});
+    return study.run({.source = &source, .occupancy = fit, .buffers = buffers, .max_bytes = max_bytes});
   }
 
   exec::GlobalMemory memory;
   std::unique_ptr<exec::LoadedModule> module;
   std::vector<Buffer> buffers;
+  std::uint64_t max_bytes = 0;
 };
 
 inline double metric(const result::KernelResult& r, const char* name) {

@@ -95,6 +95,25 @@ TEST(CacheStudy, SequentialThreadsOfOneRowReuseItsLines) {
   EXPECT_EQ(metric(r, "l1.read.misses"), 2.0 * 32 * 32 * 4 / 128);
 }
 
+TEST(CacheStudy, EndsWhereTheHostHasNoMemoryLeftForMoreLines) {
+  StudyKernels k;
+  const auto device = device_with("gtx480");
+  k.max_bytes = 64 << 20;
+  EXPECT_NO_THROW(k.transpose(device, {}, 32));
+  k.max_bytes = 1 << 20;
+  for (const Order order : {Order::lrr, Order::sequential}) {
+    Options o;
+    o.order = order;
+    try {
+      k.transpose(device, o, 32);
+      FAIL() << name_of(order);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.id(), "limit-memory");
+      EXPECT_NE(e.format().find("--max-memory"), std::string::npos);
+    }
+  }
+}
+
 TEST(CacheStudy, RepeatsWithTheSeedAndDiffersWithAnother) {
   StudyKernels k;
   Options o;

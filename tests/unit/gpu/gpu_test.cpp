@@ -314,5 +314,30 @@ TEST(HostMemory, TheDefaultLimitIsAShareOfThisHost) {
   EXPECT_LT(default_memory_limit(), std::uint64_t{1} << 50);
 }
 
+// Each thread has 64 KiB of local memory: a block of a warp takes 2 MiB of the host, and the GPU holds many at once.
+TEST(HostMemory, BlocksThatDoNotFitTheLimitAreToldBeforeTheyRun) {
+  Options options;
+  options.max_memory_bytes = 64 << 20;
+  Gpu gpu(device::load_device("v100").device, options);
+  const ModuleId module = gpu.load_module("test.ptx", R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry hoard()
+{
+  .local .align 4 .b8 much[65536];
+  ret;
+}
+)");
+  const Kernel kernel = gpu.find_kernel(module, "hoard").value();
+  EXPECT_NO_THROW(gpu.launch(kernel, {8, 1, 1}, {32, 1, 1}, 0, {}, 0));
+  try {
+    gpu.launch(kernel, {100, 1, 1}, {32, 1, 1}, 0, {}, 0);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.id(), "limit-memory");
+    EXPECT_NE(e.format().find("100 resident blocks"), std::string::npos) << e.format();
+  }
+}
+
 }  // namespace
 }  // namespace simtlab::gpu
