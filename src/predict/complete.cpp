@@ -12,14 +12,6 @@ namespace {
 
 using C = Counts;
 
-// One quantity, two names: the papers call it differently.
-constexpr std::pair<double C::*, double C::*> same_quantity[] = {
-    {&C::threads_per_warp, &C::warp_size},
-    {&C::mem_bandwidth, &C::mem_peak_bandwidth},
-    {&C::mem_ld, &C::dram_lat},
-    {&C::synch_insts, &C::sync_insts},
-};
-
 [[noreturn]] void contradict(const Inputs& in, double C::*at, std::string message, std::string hint) {
   Diagnostic d = in.source(at).here;
   if (d.pos.file.empty()) d.pos.file = in.file;
@@ -29,12 +21,15 @@ constexpr std::pair<double C::*, double C::*> same_quantity[] = {
 }
 
 void adopt_other_names(Inputs& in) {
-  for (const auto& [a, b] : same_quantity) {
-    const std::string_view name_a = symbol(a).key, name_b = symbol(b).key;
-    if (in.has(a) && in.has(b) && in.counts.*a != in.counts.*b)
-      contradict(in, b, fmt::format("{} is {:g} and {} is {:g}; both name the same quantity", name_a, in.counts.*a, name_b, in.counts.*b), "give one of them");
-    if (in.has(a) && !in.has(b)) in.set(b, in.counts.*a, {fmt::format("derived: {}", name_a)});
-    if (in.has(b) && !in.has(a)) in.set(a, in.counts.*b, {fmt::format("derived: {}", name_b)});
+  for (const Symbol& s : symbols()) {
+    double C::*const other = other_name(s.member);
+    if (other == nullptr || !in.has(other)) continue;
+    const Symbol& o = symbol(other);
+    if (!in.has(s.member)) in.set(s.member, in.counts.*other, {fmt::format("derived: {}", o.key)});
+    // Said at the second of the two.
+    if (in.counts.*s.member != in.counts.*other && &o < &s)
+      contradict(in, s.member, fmt::format("{} is {:g} and {} is {:g}; both name the same quantity", o.key, in.counts.*other, s.key, in.counts.*s.member),
+                 "give one of them");
   }
 }
 

@@ -80,6 +80,7 @@ struct Counts {
 
   // Traffic and work of the whole grid.
   double l1_bytes = unknown, l2_bytes = unknown, dram_bytes = unknown;   // between SMs and L1, L1s and L2, L2 and DRAM; whole sectors, both ways
+  double fma_insts = unknown;             // per warp; fused multiply-adds
   double flops = unknown;                 // floating-point operations; a fused multiply-add is two
 
   // Shape of a warp's accesses.
@@ -100,6 +101,7 @@ struct Counts {
   double sm_read_bytes_per_cycle = unknown, sm_write_bytes_per_cycle = unknown;   // of an SM's port to the network
   double line_bytes = unknown, sector_bytes = unknown;   // of L1: what a pass covers, what a miss fetches at least
   double issue_per_cycle = unknown;       // warp instructions per cycle and SM
+  double sm_count = unknown;              // with or without a block
   double schedulers = unknown;            // per SM
   double cores_shared = unknown;          // 1: integer and floating point run on the same lanes
   double barrier_lat = unknown;           // cycles from the last arrival to the first instruction behind it
@@ -129,6 +131,8 @@ struct Symbol {
 };
 std::span<const Symbol> symbols();
 const Symbol& symbol(double Counts::*member);
+// The same quantity under the name that another paper gives it; null: it has one name.
+double Counts::*other_name(double Counts::*member);
 
 // A column of the mix: key of the tables [class.NAME] of a counts file.
 struct MixSymbol {

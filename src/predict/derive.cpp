@@ -100,6 +100,9 @@ void add_from_mix(Inputs& in) {
     const Latencies compute = compute_latencies(c.mix);
     if (compute.insts > 0) derive(in, &C::avg_inst_lat, compute.cycles / compute.insts, "mean over the executed compute instructions");
     add_chain(in, compute);
+    // The other operations count once each; without fp32 of one operation only, the rest of the operations are second ones.
+    derive(in, &C::fma_insts, std::clamp(c.flops / (c.total_warps * c.active_lanes) - c.fp_insts, 0.0, std::max(c.fp_insts, 0.0)),
+           "flops / (total_warps * active_lanes) - fp_insts: what has two operations");
     derive(in, &C::o_cfdiv, 0, "every path that a warp takes is in its instructions");
   }
   derive(in, &C::comp_insts, c.insts - c.mem_insts, "insts - mem_insts");

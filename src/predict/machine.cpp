@@ -43,6 +43,7 @@ constexpr Given rows[] = {
     {&C::sm_read_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_bytes_per_cycle; }, "interconnect.sm_bytes_per_cycle"},
     {&C::sm_write_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_write_bytes_per_cycle; }, "interconnect.sm_write_bytes_per_cycle"},
     {&C::line_bytes, [](const Device& d) { return static_cast<double>(d.l1.line_bytes); }, "l1.line_bytes"},
+    {&C::sm_count, [](const Device& d) { return static_cast<double>(d.sm.count); }, "sm.count"},
     {&C::schedulers, [](const Device& d) { return static_cast<double>(d.sm.schedulers); }, "sm.schedulers"},
     {&C::issue_per_cycle, [](const Device& d) { return static_cast<double>(d.sm.schedulers) * static_cast<double>(d.sm.issue_width); },
      "sm.schedulers * sm.issue_width"},

@@ -43,7 +43,10 @@ class Sensitivities {
     for (const auto& members : {model_.needs(), model_.uses()})
       for (const auto member : members) {
         const Symbol& s = symbol(member);
-        if (s.machine && !std::isnan(counts_.*member)) with(std::string(s.key), [&](Counts& c) { c.*member *= 1 + step; });
+        if (s.machine && !std::isnan(counts_.*member)) with(std::string(s.key), [&](Counts& c) {
+          c.*member *= 1 + step;
+          if (double Counts::*const other = other_name(member); other != nullptr) c.*other = c.*member;
+        });
       }
     if (model_.needs_mix()) classes();
     std::ranges::stable_sort(out_, [](const Sensitivity& a, const Sensitivity& b) { return std::abs(a.change) > std::abs(b.change); });
@@ -92,7 +95,7 @@ std::string_view name_of(Evidence evidence) {
 }
 
 std::span<const Model* const> models() {
-  static const Model* const all[] = {&throughput(), &mwp_cwp(), &mwp_cwp_2012(), &roofline()};
+  static const Model* const all[] = {&throughput(), &mwp_cwp(), &mwp_cwp_2012(), &resios_model(), &roofline()};
   return all;
 }
 
@@ -160,6 +163,7 @@ Prediction predict(const Model& model, const Counts& counts, const Options& opti
   p.floor_by = floor.compute >= floor.bandwidth ? "compute" : "bandwidth";
   p.below_floor = is_below(e, floor);
   p.cycles = answer(e, floor);
+  if (e.total_ns > 0) e.total_ns += (p.cycles - e.cycles) / counts.freq;
   p.time_ns = p.cycles / counts.freq;
   if (p.below_floor)
     e.notes.insert(e.notes.begin(),

@@ -23,11 +23,21 @@ std::string_view name_of(Evidence evidence);
 // equation for those bound by memory. `order`: bound by computation whenever MWP > CWP.
 enum class Rule : unsigned char { order, paper };
 
-// What a caller may choose. The simplifications of Resios' thesis are off: with them the model is the thesis's.
+// Simplifications of Resios' thesis. By default none is on; thesis() has all of them.
+struct ResiosOptions {
+  bool fma = true;         // false: a fused multiply-add counts as a multiplication and an addition
+  bool per_sm = false;     // true: an SM has its share of DRAM's bandwidth and no more, even if others have no block
+  bool caches = true;      // false: every access goes to DRAM, line by line
+  double max_p = 0;        // > 0: so many accesses of an SM at a time (8 in the thesis); 0: as many as latency and bandwidth allow
+  bool transfer = false;   // true: copies by the thesis's fit for PCIe 2.0, not by bandwidth and latency of the device
+
+  static ResiosOptions thesis() { return {.fma = false, .per_sm = true, .caches = false, .max_p = 8, .transfer = true}; }
+};
+
+// What a caller may choose.
 struct Options {
   Rule rule = Rule::order;
-  bool resios_fma = true;       // false: a fused multiply-add counts as a multiplication and an addition
-  bool resios_per_sm = false;   // true: an SM has its share of DRAM's bandwidth and no more, even if others have no block
+  ResiosOptions resios = {};
 
   Options() = default;
   Options(Rule r) : rule(r) {}   // NOLINT: a rule is the only option of most models
@@ -53,6 +63,7 @@ struct Evaluation {
   std::vector<Benefit> benefits;   // upper bounds of what an optimisation could gain
   std::vector<std::string> notes;
   double compute_floor = 0, bandwidth_floor = 0;   // cycles; the model's own roofline, for counts that do not suffice for that of roofline()
+  double total_ns = 0;       // with context, launch and copies, as far as they are known; 0: the model does not say
   bool literal = false;      // the caller asked for the paper's number, even below the floor
 };
 
@@ -78,6 +89,7 @@ const Model& mwp_cwp();
 const Model& mwp_cwp_2012();
 const Model& throughput();
 const Model& roofline();
+const Model& resios_model();
 std::span<const Model* const> models();
 std::vector<std::string> model_names();
 

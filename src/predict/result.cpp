@@ -18,6 +18,7 @@ void set_metrics(result::Metrics& m, const Prediction& p) {
   m.set(name("time"), p.time_ns);
   m.set(name("formula.cycles"), p.evaluation.cycles);
   m.set(name("floor.cycles"), p.floor);
+  if (p.evaluation.total_ns > 0) m.set(name("time.total"), p.evaluation.total_ns);
   for (const Benefit& b : p.evaluation.benefits) m.set(name("benefit." + b.name), b.cycles);
 }
 

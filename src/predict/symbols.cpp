@@ -1,5 +1,6 @@
 // The symbols of counts files: pure data.
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "predict/counts.h"
@@ -68,6 +69,7 @@ constexpr Symbol rows[] = {
     {"dram_bytes", "bytes", "Bytes between L2 and DRAM, of the whole grid, read and written", 0, most_bytes, real, false, &C::dram_bytes},
     {"flops", "1", "Floating-point operations of the whole grid; a fused multiply-add is two", 0, most_bytes, real, false, &C::flops},
 
+    {"fma_insts", "1", "Fused multiply-adds of a warp", 0, most_insts, real, false, &C::fma_insts},
     {"shared_insts", "1", "Accesses of a warp to shared memory", 0, most_insts, real, false, &C::shared_insts},
     {"shared_passes", "1", "Passes of one access to shared memory; more than 1 are bank conflicts or wide elements", 1, 1024, real, false, &C::shared_passes},
     {"lines_per_access", "1", "128-byte lines, which are passes of L1, of one access to global memory", 1, 1024, real, false, &C::lines_per_access},
@@ -91,6 +93,7 @@ constexpr Symbol rows[] = {
     {"line_bytes", "bytes", "Line of L1: what one pass covers", 1, 65536, real, false, &C::line_bytes},
     {"sector_bytes", "bytes", "Sector of L1: what a miss fetches at least", 1, 65536, real, false, &C::sector_bytes},
     {"issue_per_cycle", "1/cycle", "Warp instructions that an SM can issue in a cycle", 0.001, 1000, real, true, &C::issue_per_cycle},
+    {"sm_count", "1", "SMs of the GPU, with or without a block", 1, 1e6, whole, false, &C::sm_count},
     {"schedulers", "1", "Warp schedulers of an SM", 1, 1000, real, false, &C::schedulers},
     {"cores_shared", "1", "1 where integer and floating point run on the same lanes (up to compute capability 6.x), else 0", 0, 1, whole, false, &C::cores_shared},
     {"barrier_lat", "cycles", "From the last arrival at a barrier to the first instruction behind it", 0, 1e6, real, true, &C::barrier_lat},
@@ -115,6 +118,14 @@ constexpr MixSymbol mix_rows[] = {
 }  // namespace
 
 std::span<const Symbol> symbols() { return rows; }
+
+double Counts::*other_name(double Counts::*member) {
+  for (const auto& [a, b] : {std::pair{&C::threads_per_warp, &C::warp_size}, {&C::mem_bandwidth, &C::mem_peak_bandwidth}, {&C::mem_ld, &C::dram_lat}, {&C::synch_insts, &C::sync_insts}}) {
+    if (a == member) return b;
+    if (b == member) return a;
+  }
+  return nullptr;
+}
 
 std::span<const MixSymbol> mix_symbols() { return mix_rows; }
 

@@ -27,6 +27,11 @@ constexpr MetricDeclaration rows[] = {
     {"predict.roofline.time", "ns", "The same as time.", "kernel", "predict.roofline.cycles / freq", "", sum, ""},
     {"predict.roofline.formula.cycles", "cycles", "What the equations of the roofline give, even where that is impossible.", "kernel", "", "", sum, ""},
     {"predict.roofline.floor.cycles", "cycles", "Roofline of the counts: no kernel with them is faster.", "kernel", "", "", sum, ""},
+    {"predict.resios.cycles", "cycles", "SM cycles of the kernel by the parametrised model of Resios (2011): delays of the units and the queues in front of them.", "kernel", "", "", sum, ""},
+    {"predict.resios.time", "ns", "The same as time.", "kernel", "predict.resios.cycles / freq", "", sum, ""},
+    {"predict.resios.time.total", "ns", "The same with context, launch and copies, as far as they are known.", "kernel", "", "", sum, ""},
+    {"predict.resios.formula.cycles", "cycles", "What the queues of Resios' model give, even where that is impossible.", "kernel", "", "", sum, ""},
+    {"predict.resios.floor.cycles", "cycles", "Roofline of the counts: no kernel with them is faster.", "kernel", "", "", sum, ""},
     {"counts.blocks", "blocks", "Blocks that were executed instruction by instruction for the counts of a prediction.", "kernel", "", "", sum, ""},
     {"counts.error", "1", "95 % confidence interval of the instructions of the whole grid, relative, if blocks that were not executed are like those that were; 0: all were executed.", "kernel", "", "", Combine::max, ""},
 };

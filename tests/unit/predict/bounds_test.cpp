@@ -152,6 +152,20 @@ TEST(Throughput, SensitivitiesNameClasses) {
   EXPECT_LT(found->change, -0.05);
 }
 
+// Two names of one quantity change together: the floor has the one, the model the other.
+TEST(Sensitivity, ChangesBothNamesOfAQuantity) {
+  const device::Device gpu = device::load_device("v100").device;
+  Inputs in = parse_counts("blocks = 10000\nthreads_per_block = 256\nactive_blocks_per_sm = 8\nilp = 1\nmlp = 1\nl1_bytes = 1e9\nl2_bytes = 1e9\ndram_bytes = 1e9\nlines_per_access = 1\n" +
+                               op_class("load", 2),
+                           "c.toml");
+  complete(in, &gpu);
+  const Prediction p = predict(mwp_cwp(), in.counts, {});
+  EXPECT_EQ(p.floor_by, "bandwidth");
+  const auto found = std::ranges::find(p.sensitivity, "mem_bandwidth", &Sensitivity::parameter);
+  ASSERT_NE(found, p.sensitivity.end());
+  EXPECT_NEAR(found->change, 1 / 1.1 - 1, 0.02);
+}
+
 TEST(Roofline, HasIntensitiesAndTheCeilingThatBinds) {
   const Counts c = counts_of(
       "blocks = 1000\nthreads_per_block = 128\nactive_blocks_per_sm = 8\nilp = 1\nmlp = 1\nl1_bytes = 1024000\nl2_bytes = 512000\ndram_bytes = 256000\nflops = 512000\n"
