@@ -9,6 +9,8 @@
 #include <iterator>
 #include <span>
 
+#include "predict/units.h"
+
 namespace simtlab::predict {
 namespace {
 
@@ -69,6 +71,8 @@ void add_memory_kinds(Inputs& in) {
 // The longest chain of a warp where nobody followed its dependences: all latencies, ilp of them at a time.
 void add_chain(Inputs& in, const Latencies& compute) {
   const Counts& c = in.counts;
+  derive(in, &C::chain_cycles, c.warp_latency - c.warp_memory_wait, "warp_latency - warp_memory_wait");
+  if (in.has(&C::warp_memory_wait)) return;   // and with it chain_accesses, once the latency of an access is known
   if (in.has(&C::ilp)) {
     // Branches and barriers are never waited for together with something else.
     double serial = 0;
@@ -162,6 +166,8 @@ void add_from_memory(Inputs& in) {
   if (in.has(&C::shared_insts) && c.shared_insts == 0) derive(in, &C::shared_passes, 1, "no accesses to shared memory");
   derive(in, &C::miss_ratio, c.l1_miss_ratio * c.l2_miss_ratio, "l1_miss_ratio * l2_miss_ratio");
   derive(in, &C::hit_lat, c.l1_lat + c.l1_miss_ratio * (c.l2_lat - c.l1_lat), "l1_lat + l1_miss_ratio * (l2_lat - l1_lat)");
+  if (in.has(&C::warp_memory_wait))
+    derive(in, &C::chain_accesses, c.warp_memory_wait > 0 ? c.warp_memory_wait / access_latency(c) : 0, "warp_memory_wait / latency of an access");
   add_departures(in);
   if (all(in, {&C::shared_insts, &C::shared_passes, &C::total_warps, &C::active_sms, &C::shared_bytes_per_cycle})) {
     const double pass = c.warp_size * 4 / c.shared_bytes_per_cycle;

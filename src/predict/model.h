@@ -23,24 +23,18 @@ std::string_view name_of(Evidence evidence);
 // equation for those bound by memory. `order`: bound by computation whenever MWP > CWP.
 enum class Rule : unsigned char { order, paper };
 
-// Simplifications of Resios' thesis. By default none is on; thesis() has all of them.
-struct ResiosOptions {
-  bool fma = true;         // false: a fused multiply-add counts as a multiplication and an addition
-  bool per_sm = false;     // true: an SM has its share of DRAM's bandwidth and no more, even if others have no block
-  bool caches = true;      // false: every access goes to DRAM, line by line
-  double max_p = 0;        // > 0: so many accesses of an SM at a time (8 in the thesis); 0: as many as latency and bandwidth allow
-  bool transfer = false;   // true: copies by the thesis's fit for PCIe 2.0, not by bandwidth and latency of the device
-
-  static ResiosOptions thesis() { return {.fma = false, .per_sm = true, .caches = false, .max_p = 8, .transfer = true}; }
-};
-
-// What a caller may choose.
+// What a caller may choose. The simplifications of Resios' thesis are off: resios_as_in_the_thesis() has all of them.
 struct Options {
   Rule rule = Rule::order;
-  ResiosOptions resios = {};
+  bool resios_fma = true;         // false: a fused multiply-add counts as a multiplication and an addition
+  bool resios_per_sm = false;     // true: an SM has its share of DRAM's bandwidth and no more, even if others have no block
+  bool resios_caches = true;      // false: every access goes to DRAM, line by line
+  double resios_max_p = 0;        // > 0: so many accesses of an SM at a time (8 in the thesis); 0: as many as latency and bandwidth allow
+  bool resios_transfer = false;   // true: copies by the thesis's fit for PCIe 2.0, not by bandwidth and latency of the device
 
   Options() = default;
   Options(Rule r) : rule(r) {}   // NOLINT: a rule is the only option of most models
+  static Options resios_as_in_the_thesis();
 };
 
 struct Term {

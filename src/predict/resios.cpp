@@ -2,7 +2,7 @@
 // overhead of context, launch and copies.
 //
 // The thesis takes a fused multiply-add for two instructions, gives an SM its share of DRAM's bandwidth even where others have no block, knows
-// no caches, and lets memory handle eight accesses at a time. Each can be switched on (Options::resios); by default none is.
+// no caches, and lets memory handle eight accesses at a time. Each can be switched on (Options); by default none is.
 #include "predict/resios.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ constexpr double C::*resios_needs[] = {
     &C::chain_cycles, &C::chain_accesses, &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::dram_lat, &C::shared_lat, &C::mem_peak_bandwidth, &C::lines_per_access,
     &C::shared_passes};
 constexpr double C::*resios_uses[] = {
-    &C::sm_count, &C::ilp, &C::fma_insts, &C::l1_lat, &C::l2_lat, &C::l1_miss_ratio, &C::l2_miss_ratio, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle,
+    &C::sm_count, &C::pipe_cycles, &C::ilp, &C::fma_insts, &C::l1_lat, &C::l2_lat, &C::l1_miss_ratio, &C::l2_miss_ratio, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle,
     &C::l2_bytes_per_cycle, &C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::barrier_lat, &C::block_launch,
     &C::launch_overhead, &C::context_init, &C::h2d_bytes, &C::d2h_bytes, &C::h2d_bandwidth, &C::d2h_bandwidth, &C::copy_latency};
 constexpr std::string_view resios_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-13", "D-PREDICT-14"};
@@ -71,8 +71,8 @@ double or_else(double value, double otherwise) { return std::isnan(value) ? othe
 
 class Queues {
  public:
-  Queues(const Counts& c, const ResiosOptions& options) : c_(c), o_(options) {
-    if (!o_.fma) split_multiply_adds();
+  Queues(const Counts& c, const Options& options) : c_(c), o_(options) {
+    if (!o_.resios_fma) split_multiply_adds();
     work_.warps_per_block = std::ceil(c.threads_per_block / c.warp_size);
     work_.blocks = std::ceil(c.blocks / c.active_sms);
     work_.resident = std::min(c.active_blocks_per_sm, work_.blocks);
@@ -122,21 +122,17 @@ class Queues {
 
   // GB/s are bytes per ns; of one SM.
   double bandwidth_of_an_sm() const {
-    const double gpu = o_.caches ? std::min(or_else(c_.dram_bandwidth_measured, sustained_share * c_.mem_peak_bandwidth), c_.mem_peak_bandwidth) : c_.mem_peak_bandwidth;
-    return resios::bytes_per_cycle(gpu, c_.freq) / (o_.per_sm ? or_else(c_.sm_count, c_.active_sms) : c_.active_sms);
+    const double gpu = o_.resios_caches ? std::min(or_else(c_.dram_bandwidth_measured, sustained_share * c_.mem_peak_bandwidth), c_.mem_peak_bandwidth) : c_.mem_peak_bandwidth;
+    return resios::bytes_per_cycle(gpu, c_.freq) / (o_.resios_per_sm ? or_else(c_.sm_count, c_.active_sms) : c_.active_sms);
   }
 
   void global_memory() {
     if (c_.mem_insts == 0) return;
     const double bandwidth = term("bandwidth_SM", "bytes/cycle", bandwidth_of_an_sm(), Evidence::verified);
-    if (!o_.caches || o_.max_p > 0) return as_in_the_thesis(bandwidth);
+    if (!o_.resios_caches || o_.resios_max_p > 0) return as_in_the_thesis(bandwidth);
     const double accesses = c_.mem_insts * c_.total_warps;
     double latency = c_.dram_lat, bytes = line * c_.lines_per_access, others = 0;
-    if (!std::isnan(c_.l1_miss_ratio) && !std::isnan(c_.l2_miss_ratio) && !std::isnan(c_.l1_lat) && !std::isnan(c_.l2_lat)) {
-      const auto any = [&](double ratio) { return 1 - std::pow(1 - ratio, c_.lines_per_access); };
-      const double miss = any(c_.l1_miss_ratio), dram = any(c_.l2_miss_ratio);
-      latency = (1 - miss) * c_.l1_lat + miss * ((1 - dram) * c_.l2_lat + dram * c_.dram_lat);
-    }
+    if (const double known = access_latency(c_); !std::isnan(known)) latency = known;
     if (!std::isnan(c_.dram_bytes)) bytes = c_.dram_bytes / accesses;
     // What the other levels take for an access.
     for (const Unit& u : units_of(c_, 0))
@@ -147,7 +143,7 @@ class Queues {
   }
 
   void as_in_the_thesis(double bandwidth) {
-    const double most = o_.max_p > 0 ? o_.max_p : resios::thesis_max_p;
+    const double most = o_.resios_max_p > 0 ? o_.resios_max_p : resios::thesis_max_p;
     const double access = term("delay_global", "cycles", resios::global_delay(c_.dram_lat, most, line, c_.lines_per_access, bandwidth), Evidence::verified);
     term("max_p_global", "warps", most, Evidence::verified);
     add("global", std::max(c_.chain_accesses, 1.0) * access, 0, most);
@@ -177,8 +173,8 @@ class Queues {
   static double share_of(const Unit& u, double all) { return u.warp_cycles / all; }
 
   void add_shared(double alone, double busy) {
-    if (o_.caches && o_.max_p == 0) return add("shared", alone, busy);
-    const double most = o_.max_p > 0 ? o_.max_p : resios::thesis_max_p;
+    if (o_.resios_caches && o_.resios_max_p == 0) return add("shared", alone, busy);
+    const double most = o_.resios_max_p > 0 ? o_.resios_max_p : resios::thesis_max_p;
     const double access = term("delay_shared", "cycles", resios::shared_delay(c_.shared_lat, most, c_.shared_passes - 1), Evidence::verified);
     const double accesses = c_.mix.insts[class_index("shared")] + c_.mix.insts[class_index("shared_atomic")];
     add("shared", accesses / or_else(c_.ilp, 1) * access, 0, most);
@@ -194,13 +190,13 @@ class Queues {
     out_.which_case = issue > outcome.cycles ? "issue slots" : fmt::format("queue: {}", queue);
     out_.limit = issue > outcome.cycles ? "the issue slots of the schedulers" : fmt::format("the queue that warps wait in most: {}", queue);
     if (outcome.extrapolated) out_.notes.push_back("The first waves of blocks were simulated, the others take as long as the last of them.");
-    if (o_.fma && !o_.per_sm && o_.caches && o_.max_p == 0) return;
+    if (o_.resios_fma && !o_.resios_per_sm && o_.resios_caches && o_.resios_max_p == 0) return;
     std::string on;
     const auto say = [&](bool said, const char* what) { on += said ? fmt::format("{}{}", on.empty() ? "" : ", ", what) : ""; };
-    say(!o_.fma, "multiply-adds as two instructions");
-    say(o_.per_sm, "DRAM's bandwidth divided by all SMs");
-    say(!o_.caches, "no caches");
-    say(o_.max_p > 0, "few memory accesses at a time");
+    say(!o_.resios_fma, "multiply-adds as two instructions");
+    say(o_.resios_per_sm, "DRAM's bandwidth divided by all SMs");
+    say(!o_.resios_caches, "no caches");
+    say(o_.resios_max_p > 0, "few memory accesses at a time");
     out_.notes.push_back(fmt::format("Simplifications of the thesis that are on: {}.", on));
   }
 
@@ -213,8 +209,8 @@ class Queues {
     };
     part("T_context", c_.context_init * 1e6, Evidence::verified);
     part("T_launch", c_.launch_overhead * 1e3, Evidence::verified);
-    part("T_h2d", copy(c_.h2d_bytes, c_.h2d_bandwidth), o_.transfer ? Evidence::verified : Evidence::ours);
-    part("T_d2h", copy(c_.d2h_bytes, c_.d2h_bandwidth), o_.transfer ? Evidence::verified : Evidence::ours);
+    part("T_h2d", copy(c_.h2d_bytes, c_.h2d_bandwidth), o_.resios_transfer ? Evidence::verified : Evidence::ours);
+    part("T_d2h", copy(c_.d2h_bytes, c_.d2h_bandwidth), o_.resios_transfer ? Evidence::verified : Evidence::ours);
     out_.total_ns = total;
     term("T_total", "ns", total, Evidence::verified);
   }
@@ -222,12 +218,12 @@ class Queues {
   // ns; unknown where bytes or bandwidth are.
   double copy(double bytes, double bandwidth) const {
     if (bytes == 0) return 0;
-    if (o_.transfer) return std::isnan(bandwidth) ? bandwidth : resios::transfer_time(bytes * 1e-6, bandwidth * 1e3) * 1e6;
+    if (o_.resios_transfer) return std::isnan(bandwidth) ? bandwidth : resios::transfer_time(bytes * 1e-6, bandwidth * 1e3) * 1e6;
     return bytes / bandwidth + or_else(c_.copy_latency, 0) * 1e3;
   }
 
   Counts c_;
-  ResiosOptions o_;
+  Options o_;
   resios::Work work_;
   double per_round_ = 1;
   Evaluation out_;
@@ -241,10 +237,18 @@ class Resios final : public Model {
   std::span<double C::* const> uses() const override { return resios_uses; }
   bool needs_mix() const override { return true; }
   std::span<const std::string_view> deviations() const override { return resios_deviations; }
-  Evaluation evaluate(const Counts& counts, const Options& options) const override { return Queues(counts, options.resios).run(); }
+  Evaluation evaluate(const Counts& counts, const Options& options) const override { return Queues(counts, options).run(); }
 };
 
 }  // namespace
+
+Options Options::resios_as_in_the_thesis() {
+  Options o;
+  o.resios_fma = o.resios_caches = false;
+  o.resios_per_sm = o.resios_transfer = true;
+  o.resios_max_p = resios::thesis_max_p;
+  return o;
+}
 
 const Model& resios_model() {
   static const Resios model;

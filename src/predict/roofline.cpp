@@ -20,7 +20,7 @@ using C = Counts;
 constexpr double C::*roofline_needs[] = {&C::freq,     &C::active_sms, &C::total_warps, &C::warp_size,          &C::insts,
                                          &C::mem_insts, &C::issue_per_cycle, &C::cores_shared, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes,
                                          &C::l1_bytes_per_cycle, &C::l2_bytes_per_cycle, &C::mem_peak_bandwidth, &C::shared_passes};
-constexpr double C::*roofline_uses[] = {&C::flops, &C::lines_per_access, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::shared_insts, &C::shared_bytes_per_cycle};
+constexpr double C::*roofline_uses[] = {&C::flops, &C::lines_per_access, &C::pipe_cycles, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::shared_insts, &C::shared_bytes_per_cycle};
 constexpr std::string_view roofline_deviations[] = {"D-PREDICT-1", "D-PREDICT-7", "D-PREDICT-12"};
 
 class Roofline final : public Model {

@@ -22,7 +22,7 @@ constexpr double C::*throughput_needs[] = {
     &C::freq,       &C::active_sms, &C::blocks, &C::threads_per_block, &C::active_blocks_per_sm, &C::total_warps, &C::n, &C::warp_size, &C::insts, &C::mem_insts,
     &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::chain_cycles, &C::chain_accesses, &C::l1_lat, &C::l2_lat, &C::dram_lat, &C::l1_miss_ratio, &C::l2_miss_ratio,
     &C::lines_per_access, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle, &C::l2_bytes_per_cycle, &C::mem_peak_bandwidth, &C::shared_passes};
-constexpr double C::*throughput_uses[] = {&C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::line_bytes};
+constexpr double C::*throughput_uses[] = {&C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::pipe_cycles};
 constexpr std::string_view throughput_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-7", "D-PREDICT-10", "D-PREDICT-11"};
 
 // Share of the theoretical bandwidth that refresh and turnarounds leave, where nobody measured it; that of the cycle-level model.
@@ -89,12 +89,7 @@ class Bound {
 
   // One warp on an idle machine.
   double latencies() {
-    // An access waits for the slowest of its lines.
-    const auto any = [&](double ratio) { return 1 - std::pow(1 - ratio, c_.lines_per_access); };
-    const double miss = any(c_.l1_miss_ratio), dram = any(c_.l2_miss_ratio);
-    const double level = (1 - miss) * c_.l1_lat + miss * ((1 - dram) * c_.l2_lat + dram * c_.dram_lat);
-    const double pass = std::isnan(c_.line_bytes) ? 1 : std::max(1.0, std::min(c_.l1_bytes / std::max(c_.mem_insts * c_.total_warps * c_.lines_per_access, 1.0), c_.line_bytes) / c_.l1_bytes_per_cycle);
-    const double access = term("access_latency", "cycles", c_.mem_insts > 0 ? level + (c_.lines_per_access - 1) * pass : 0);
+    const double access = term("access_latency", "cycles", access_latency(c_));
     const double memory = term("chain_memory", "cycles", c_.chain_accesses * access, Evidence::secondary);
     term("chain_computation", "cycles", c_.chain_cycles, Evidence::secondary);
     const bool stores = c_.mix.insts[class_index("store")] > 0;

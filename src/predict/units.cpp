@@ -34,6 +34,7 @@ class Collector {
     if (!(c_.total_warps > 0) || !(c_.active_sms > 0)) return {};
     if (knows_mix(c_)) {
       cores();
+      pipeline();
       for (const Lanes& l : other_lanes()) sm(l.name, l.doc, true, l.per_scheduler, lanes(l.classes));
       if (c_.insts > 0 && c_.issue_per_cycle > 0) sm("issue", "the issue slots of the schedulers", true, true, c_.insts / c_.issue_per_cycle);
       shared();
@@ -80,6 +81,14 @@ class Collector {
     sm("integer-slow", "the units of integer multiplication and bit operations", true, true, slow);
   }
 
+  // Known from the machine instructions themselves; only where the classes say less, because their units are named.
+  void pipeline() {
+    double most = 0;
+    for (std::size_t k = 0; k < c_.mix.insts.size(); ++k) most = std::max(most, of(device::op_class_names[k]));
+    for (const Unit& u : out_) most = std::max(most, u.warp_cycles);
+    if (c_.pipe_cycles > most) sm("pipeline", "the busiest pipeline", true, true, c_.pipe_cycles);
+  }
+
   void shared() {
     double passes = of("shared") * (std::isnan(c_.shared_passes) ? 1 : c_.shared_passes) + of("shared_atomic");
     passes += of("shuffle");
@@ -115,6 +124,18 @@ class Collector {
 };
 
 }  // namespace
+
+double access_latency(const Counts& c) {
+  if (c.mem_insts == 0) return 0;
+  // An access waits for the slowest of its lines.
+  const double lines = std::isnan(c.lines_per_access) ? 1 : c.lines_per_access;
+  const auto any = [&](double ratio) { return 1 - std::pow(1 - ratio, lines); };
+  const double miss = any(c.l1_miss_ratio), dram = any(c.l2_miss_ratio);
+  const double level = (1 - miss) * c.l1_lat + miss * ((1 - dram) * c.l2_lat + dram * c.dram_lat);
+  const double bytes = c.l1_bytes / (c.mem_insts * c.total_warps * lines);   // of a line
+  const double pass = std::isnan(bytes) || std::isnan(c.l1_bytes_per_cycle) ? 1 : std::max(1.0, bytes / c.l1_bytes_per_cycle);
+  return level + (lines - 1) * pass;
+}
 
 bool knows_mix(const Counts& c) {
   double insts = 0;

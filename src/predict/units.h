@@ -28,6 +28,9 @@ struct Unit {
 // Rates as the counts have them; DRAM at `dram_bandwidth` (GB/s). Only units whose counts and rates are known: none means nothing is.
 std::vector<Unit> units_of(const Counts& counts, double dram_bandwidth);
 
+// Cycles of one access to global memory on an idle machine, of the level that answers it: a mean with the miss ratios. Unknown if they are.
+double access_latency(const Counts& counts);
+
 // Lanes of all executed classes; 0 if there is no mix or one of its rates is unknown.
 bool knows_mix(const Counts& counts);
 

@@ -220,9 +220,10 @@ TEST(Resios, EverySimplificationOfTheThesisCosts) {
   const Counts c = counts_of();
   EXPECT_NEAR(c.fma_insts, 100, 1e-9);   // 3584000 operations of 70 * 8 warps of 32
   const double plain = predict(resios_model(), c, {}).cycles;
-  for (const auto& change : {ResiosOptions{.fma = false}, ResiosOptions{.max_p = 8}, ResiosOptions::thesis()}) {
-    Options o;
-    o.resios = change;
+  Options split, eight;
+  split.resios_fma = false;
+  eight.resios_max_p = 8;
+  for (const Options& o : {split, eight, Options::resios_as_in_the_thesis()}) {
     const Prediction p = predict(resios_model(), c, o);
     EXPECT_GT(p.cycles, plain);
     EXPECT_TRUE(std::ranges::any_of(p.evaluation.notes, [](const std::string& n) { return n.starts_with("Simplifications of the thesis"); }));
@@ -234,7 +235,7 @@ TEST(Resios, BandwidthOfAnSmDependsOnTheOthersOnlyWithoutTheThesis) {
   c.active_sms = c.blocks = 1;
   c.total_warps = 8;
   Options thesis;
-  thesis.resios.per_sm = true;
+  thesis.resios_per_sm = true;
   EXPECT_NEAR(value_of(resios_model().evaluate(c, thesis), "bandwidth_SM"), 0.95 * 64 / 7, 1e-9);
   EXPECT_NEAR(value_of(resios_model().evaluate(c, {}), "bandwidth_SM"), 0.95 * 64, 1e-9);
 }
@@ -244,15 +245,14 @@ TEST(Resios, TheTotalHasLaunchCopiesAndContext) {
   const Prediction own = predict(resios_model(), c, {});
   EXPECT_NEAR(own.evaluation.total_ns, own.time_ns + 65e6 + 4e3 + 1e7 / 5 + 1e4, 1);
   Options thesis;
-  thesis.resios.transfer = true;
+  thesis.resios_transfer = true;
   const Prediction fit = predict(resios_model(), c, thesis);
   EXPECT_NEAR(fit.evaluation.total_ns, fit.time_ns + 65e6 + 4e3 + 5.9102e6, 1e3);   // R043
 }
 
 TEST(Resios, EdgeCasesStayFinite) {
   const Counts base = counts_of();
-  Options thesis;
-  thesis.resios = ResiosOptions::thesis();
+  const Options thesis = Options::resios_as_in_the_thesis();
   for (const Options& o : {Options(), thesis})
     for (double loads : {0.0, 0.5, 1e6})
       for (double blocks : {1.0, 8.0, 1e9})
