@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/ReplaceConstant.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/CodeExtractor.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "c_types.h"
+#include "calls.h"
+#include "find.h"
+#include "nest.h"
+#include "passes.h"
+
+namespace simtlab::loops {
+
+Refusal at(const llvm::Instruction* where, std::string id, std::string message, std::string hint) {
+  Refusal r{std::move(id), std::move(message), std::move(hint), {}, 0, 0};
+  for (; where != nullptr; where = where->getNextNode()) {
+    if (const llvm::DebugLoc& place = where->getDebugLoc(); place && place.getLine() != 0) {
+      r.file = place->getFilename().str();
+      r.line = place.getLine();
+      r.column = place.getCol();
+      break;
+    }
+  }
+  return r;
+}
+
+Refusal at(const llvm::Loop* loop, std::string id, std::string message, std::string hint) {
+  if (const llvm::DebugLoc place = loop->getStartLoc())
+    return {std::move(id), std::move(message), std::move(hint), place->getFilename().str(), place.getLine(), place.getCol()};
+  return at(&loop->getHeader()->front(), std::move(id), std::move(message), std::move(hint));
+}
+
+namespace {
+
+// The variable whose value this is, by the records that debug information left.
+const llvm::DILocalVariable* variable_of(llvm::Value* value) {
+  llvm::SmallVector<llvm::DbgValueInst*> intrinsics;
+  llvm::SmallVector<llvm::DbgVariableRecord*> records;
+  llvm::findDbgValues(intrinsics, value, &records);
+  for (const llvm::DbgVariableRecord* r : records)
+    if (r->getExpression()->getNumElements() == 0) return r->getVariable();
+  for (const llvm::DbgValueInst* r : intrinsics)
+    if (r->getExpression()->getNumElements() == 0) return r->getVariable();
+  return nullptr;
+}
+
+const llvm::DIGlobalVariable* variable_of(const llvm::GlobalVariable& global) {
+  llvm::SmallVector<llvm::DIGlobalVariableExpression*, 1> all;
+  global.getDebugInfo(all);
+  return all.empty() ? nullptr : all.front()->getVariable();
+}
+
+// What a value is before it becomes an argument, which knows no more than its bits.
+Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
+  Input in;
+  in.name = value->getName().str();
+  if (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(value))
+    if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(cast->getOperand(0))) {
+      in.name = global->getName().str();
+      in.object = "global";
+      in.object_bytes = layout.getTypeAllocSize(global->getValueType());
+      if (const auto* v = variable_of(*global)) in.type = c_pointer_to(v->getType());
+      return in;
+    }
+  if (const llvm::DILocalVariable* v = variable_of(value)) {
+    in.name = v->getName().str();
+    in.type = llvm::isa<llvm::AllocaInst>(value) ? c_pointer_to(v->getType()) : c_type(v->getType());
+  }
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
+    if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand())) {
+      in.name = global->getName().str();
+      if (const auto* v = variable_of(*global)) in.type = c_type(v->getType());
+    }
+  if (const auto* a = llvm::dyn_cast<llvm::Argument>(value)) in.is_restrict = a->hasNoAliasAttr();
+  if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(value)) {
+    in.object = "local";
+    if (const auto bytes = local->getAllocationSize(layout)) in.object_bytes = bytes->getFixedValue();
+  }
+  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(value); call && call->returnDoesNotAlias()) in.object = "heap";
+  return in;
+}
+
+// A scalar that only plain loads and stores of this file know: nobody changes it behind the nest's back.
+bool is_private_scalar(const llvm::GlobalVariable& g) {
+  if (!g.getValueType()->isIntegerTy() && !g.getValueType()->isFloatingPointTy()) return false;
+  return std::ranges::all_of(g.users(), [&](const llvm::User* u) {
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(u)) return !load->isVolatile();
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(u);
+    return store != nullptr && store->getValueOperand() != &g && !store->isVolatile();
+  });
+}
+
+// Scalars that the nest only reads are read once, before it.
+void read_scalars_before(const llvm::Loop& loop) {
+  std::map<llvm::GlobalVariable*, std::vector<llvm::LoadInst*>> loads;
+  std::set<const llvm::Value*> stored;
+  for (llvm::BasicBlock* block : loop.blocks())
+    for (llvm::Instruction& i : *block) {
+      if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&i)) stored.insert(store->getPointerOperand());
+      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&i))
+        if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand()); g && is_private_scalar(*g) && load->getType() == g->getValueType()) loads[g].push_back(load);
+    }
+  for (auto& [g, all] : loads) {
+    if (stored.contains(g)) continue;
+    auto* before = new llvm::LoadInst(g->getValueType(), g, g->getName(), loop.getLoopPreheader()->getTerminator()->getIterator());
+    for (llvm::LoadInst* l : all) {
+      l->replaceAllUsesWith(before);
+      l->eraseFromParent();
+    }
+  }
+}
+
+// Global arrays become values that are computed before the nest, so that the extractor makes them arguments.
+void lift_globals(llvm::Function& parent, const llvm::Loop& loop) {
+  std::set<llvm::GlobalVariable*> globals;
+  llvm::SmallVector<llvm::Constant*> constants;
+  for (llvm::GlobalVariable& g : parent.getParent()->globals()) constants.push_back(&g);
+  llvm::convertUsersOfConstantsToInstructions(constants, &parent, /*RemoveDeadConstants=*/false);
+  for (llvm::BasicBlock* block : loop.blocks())
+    for (llvm::Instruction& i : *block)
+      for (llvm::Value* v : i.operands())
+        if (auto* g = llvm::dyn_cast<llvm::GlobalVariable>(v)) globals.insert(g);
+  llvm::Instruction* before = loop.getLoopPreheader()->getTerminator();
+  for (llvm::GlobalVariable* g : globals) {
+    auto* lifted = new llvm::BitCastInst(g, g->getType(), g->getName() + ".lifted", before->getIterator());
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (llvm::Instruction& i : *block) i.replaceUsesOfWith(g, lifted);
+  }
+}
+
+void refuse_live_out(const llvm::Loop& loop) {
+  Refused refused;
+  llvm::SmallVector<llvm::BasicBlock*> exits;
+  loop.getUniqueExitBlocks(exits);
+  if (exits.size() != 1 || loop.getExitingBlock() != loop.getHeader()) {
+    llvm::SmallVector<llvm::BasicBlock*> exiting;
+    loop.getExitingBlocks(exiting);
+    const llvm::Instruction* where = &loop.getHeader()->front();
+    for (const llvm::BasicBlock* b : exiting)
+      if (b != loop.getHeader()) where = b->getTerminator();
+    if (exiting.size() == 1)
+      refused.all.push_back(at(&loop, "loop-form", "the loop tests its condition at the end or has none", "write it as for (i = a; i < b; i += c)"));
+    else
+      refused.all.push_back(at(where, "loop-form", "the nest is left from within (break, return, goto or exit)",
+                               "iterations that run side by side can't end the others: let each compute a flag, and look at the flags after the nest"));
+    throw refused;
+  }
+  for (llvm::PHINode& phi : exits.front()->phis())
+    for (llvm::Value* v : phi.incoming_values()) {
+      auto* inside = llvm::dyn_cast<llvm::Instruction>(v);
+      if (inside == nullptr || !loop.contains(inside)) continue;
+      const llvm::DILocalVariable* variable = variable_of(inside);
+      const std::string name = variable ? fmt::format("'{}'", variable->getName().str()) : "a scalar";
+      refused.all.push_back(at(&loop, "loop-carried", fmt::format("the value of {} is used after the nest", name),
+                               "a sum or last value over all iterations is a reduction: store what each iteration contributes, and combine afterwards"));
+      break;
+    }
+  if (!refused.all.empty()) throw refused;
+}
+
+// Pointers that are known to be apart stay so in the new function.
+void keep_aliasing(llvm::Function& nest, const std::vector<Input>& inputs) {
+  bool all_known = true;
+  for (unsigned i = 0; i < nest.arg_size(); ++i)
+    if (nest.getArg(i)->getType()->isPointerTy() && !inputs[i].is_restrict && inputs[i].object.empty()) all_known = false;
+  for (unsigned i = 0; i < nest.arg_size(); ++i)
+    if (nest.getArg(i)->getType()->isPointerTy() && (inputs[i].is_restrict || inputs[i].object == "heap" || (all_known && !inputs[i].object.empty())))
+      nest.addParamAttr(i, llvm::Attribute::NoAlias);
+}
+
+llvm::CallInst* the_call(llvm::Function& f) { return llvm::cast<llvm::CallInst>(*f.user_begin()); }
+
+void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyses& analyses) {
+  auto& dominators = analyses.functions.getResult<llvm::DominatorTreeAnalysis>(parent);
+  auto& loops = analyses.functions.getResult<llvm::LoopAnalysis>(parent);
+  llvm::Loop* loop = find_loop(loops, request);
+  if (loop == nullptr) {
+    Refusal r{"loop-form", "the loop does nothing that is needed: the compiler removes it", "use what it computes", request.file, request.line, 1};
+    throw Refused{{r}};
+  }
+  refuse_live_out(*loop);
+  const llvm::DebugLoc place = loop->getStartLoc();
+  nest.file = place->getFilename().str();
+  nest.line = place.getLine();
+  nest.column = place.getCol();
+  read_scalars_before(*loop);
+  lift_globals(parent, *loop);
+  llvm::CodeExtractorAnalysisCache cache(parent);
+  llvm::CodeExtractor extractor(loop->getBlocks(), &dominators, /*AggregateArgs=*/false, nullptr, nullptr,
+                                &analyses.functions.getResult<llvm::AssumptionAnalysis>(parent), false, /*AllowAlloca=*/true, nullptr, "nest");
+  nest.function = extractor.isEligible() ? extractor.extractCodeRegion(cache) : nullptr;
+  if (nest.function == nullptr)
+    throw Refused{{at(loop, "loop-form", "the nest can't be taken out of its function", "no goto into it, no setjmp, no variable arguments")}};
+  for (llvm::Value* v : the_call(*nest.function)->args()) nest.inputs.push_back(describe_input(v, nest.module->getDataLayout()));
+  for (unsigned i = 0; i < nest.inputs.size(); ++i) {
+    if (nest.inputs[i].name.empty()) nest.inputs[i].name = fmt::format("value{}", i);
+    nest.function->getArg(i)->setName(nest.inputs[i].name);
+  }
+  keep_aliasing(*nest.function, nest.inputs);
+  analyses.functions.invalidate(parent, llvm::PreservedAnalyses::none());
+}
+
+}  // namespace
+
+Nest prepare(std::unique_ptr<llvm::Module> module, const Request& wanted) {
+  Nest nest;
+  nest.module = std::move(module);
+  Request request = wanted;
+  llvm::Function& parent = find_function(*nest.module, request);
+  nest.parent = parent.getName().str();
+  refuse_recursion(parent, request);
+  Analyses analyses;
+  for (llvm::Function& f : *nest.module)
+    if (!f.isDeclaration()) simplify(f, analyses);
+  nest.inlined = inline_calls(parent, request, analyses);
+  simplify(parent, analyses);
+  canonical_loops(parent, analyses);
+  extract(nest, parent, request, analyses);
+  simplify(*nest.function, analyses);
+  canonical_loops(*nest.function, analyses);
+  hoist_invariants(*nest.function, analyses);
+  nest.function->setName("simtlab_nest");
+  nest.function->removeFnAttr(llvm::Attribute::AlwaysInline);
+  nest.function->addFnAttr(llvm::Attribute::NoInline);
+  return nest;
+}
+
+}  // namespace simtlab::loops

@@ -1,0 +1,40 @@
+// What the lanes of a warp do to memory under a mapping of loops to thread dimensions.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "loops/shape.h"
+
+namespace simtlab::loops {
+
+struct Mapping {
+  std::vector<int> loops;                 // loops[0] is the x dimension of the threads, loops[1] y
+  std::array<std::uint32_t, 2> block{1, 1};
+  std::array<std::uint64_t, 2> grid{1, 1};
+  std::uint64_t blocks() const { return grid[0] * grid[1]; }
+  std::uint32_t threads() const { return block[0] * block[1]; }
+};
+
+struct Pattern {
+  int access = 0;
+  bool evaluable = false;                 // false: the worst is assumed, a line of its own for each lane
+  std::optional<std::int64_t> stride;     // bytes from lane to lane, where it is the same between all
+  double lines = 0, sectors = 0;          // of one warp access, mean over iterations here and there
+  double passes = 0;                      // of shared memory, if the same offsets were in it
+  double requests = 0;                    // warp accesses of the whole nest
+  double block_reuse = 1;                 // sectors that the warps of a block ask for in one step, by those that are different
+  double step_reuse = 1;                  // the same of a warp in consecutive iterations of the loop around the access
+  double wave_reuse = 1;                  // the same of the blocks that run at once
+  std::uint64_t footprint = 0;            // bytes from the lowest to the highest address of the nest
+};
+
+// Threads of the whole nest under the mapping, and its grid for a block.
+Mapping with_block(const Description& nest, const Shape& shape, std::vector<int> loops, std::array<std::uint32_t, 2> block);
+// Of each access to memory that threads share.
+std::vector<Pattern> patterns(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device);
+
+}  // namespace simtlab::loops

@@ -1,0 +1,16 @@
+# The part that uses LLVM 19 is an executable of its own beside simtlab: the core runs on machines without LLVM. Left out where LLVM's
+# headers are missing; `simtlab predict program.c` then says what to install.
+find_package(LLVM 19 CONFIG QUIET HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+if(LLVM_FOUND)
+  file(GLOB loops_llvm_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/loops/llvm/*.cpp)
+  add_executable(simtlab-loops ${loops_llvm_sources})
+  target_include_directories(simtlab-loops SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(simtlab-loops PRIVATE ${LLVM_DEFINITIONS})
+  target_link_libraries(simtlab-loops PRIVATE simtlab_options LLVM nlohmann_json::nlohmann_json)
+  target_link_directories(simtlab-loops PRIVATE ${LLVM_LIBRARY_DIRS})
+  # LLVM is built without run-time type information; it runs once a command and is not worth optimising.
+  target_compile_options(simtlab-loops PRIVATE -fno-rtti ${simtlab_quick_options})
+  add_dependencies(simtlab_programs simtlab-loops)
+else()
+  message(STATUS "LLVM 19 not found: sequential C programs are left out (Debian: llvm-19-dev)")
+endif()
