@@ -139,6 +139,25 @@ Toolchain find_toolchain(const fs::path& cache, bool flush_denormals) {
   return t;
 }
 
+LoopToolchain find_loop_toolchain() {
+  LoopToolchain t;
+  t.clang = find_clang();
+  t.version = version_of(t.clang);
+  const fs::path self = executable_folder();
+  std::vector<fs::path> candidates;
+  if (const std::string chosen = environment("SIMTLAB_LOOPS"); !chosen.empty()) candidates.emplace_back(chosen);
+  candidates.push_back(self / "simtlab-loops");
+  candidates.push_back(self.parent_path() / "libexec/simtlab/simtlab-loops");
+  std::error_code ec;
+  for (const fs::path& c : candidates)
+    if (fs::exists(c, ec)) t.tool = c;
+  if (t.tool.empty())
+    throw Error(ExitCode::unavailable, "loops-missing", "sequential C programs need simtlab-loops, which is not beside simtlab: it was built without LLVM 19",
+                "install the Debian package llvm-19-dev and build again (./dev build)");
+  t.run_time = find_data("loops", "run_time.c") / "run_time.c";
+  return t;
+}
+
 OpenClToolchain find_opencl_toolchain() {
   OpenClToolchain t;
   t.clang = find_clang();

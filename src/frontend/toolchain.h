@@ -28,6 +28,16 @@ struct OpenClToolchain {
 };
 OpenClToolchain find_opencl_toolchain();
 
+// What a sequential C program needs: clang, the executable that uses LLVM (beside simtlab), and the run time of measured programs. Throws
+// Error(unavailable): "clang-missing", "loops-missing".
+struct LoopToolchain {
+  std::string clang;
+  std::string version;
+  std::filesystem::path tool;      // simtlab-loops
+  std::filesystem::path run_time;  // data/loops/run_time.c
+};
+LoopToolchain find_loop_toolchain();
+
 // The beginning of every command that compiles CUDA without NVIDIA's toolkit.
 std::vector<std::string> cuda_compiler(const std::string& clang);
 

@@ -113,16 +113,16 @@ Spilling belady(const Block& block, unsigned registers) {
 
 Code code_of(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device) {
   Code code;
-  double threads = 1;
-  for (const int l : mapping.loops) threads *= shape.trips[at(l)];
   unsigned pressure = 0;
   double weighted_ilp = 0, weighted_loads = 0, load_weight = 0, latency = 0;
   for (std::size_t b = 0; b < nest.blocks.size(); ++b) {
     BlockCode c;
     c.block = static_cast<int>(b);
-    c.executions = shape.executions[b] / threads;
-    // What stands before the nest is done by every thread.
-    if (nest.blocks[b].loop < 0) c.executions = 1;
+    // Every thread does what stands around the loops that it is one iteration of.
+    double sharers = 1;
+    for (const int l : mapping.loops)
+      if (nest.inside(nest.blocks[b].loop, l)) sharers *= shape.trips[at(l)];
+    c.executions = nest.blocks[b].loop < 0 ? 1 : shape.executions[b] / sharers;
     c.guessed = shape.guessed[b];
     for (const Instruction& i : nest.blocks[b].instructions)
       if (i.line != 0 && (c.line == 0 || i.line < c.line)) c.line = i.line;

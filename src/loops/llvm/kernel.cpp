@@ -112,6 +112,23 @@ void become_kernel(llvm::Module& module, llvm::Function& f, const std::string& n
   module.getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(c, entry));
 }
 
+// Of the debug information only the lines: PTX with .loc and nothing else.
+void keep_lines(llvm::Module& module) {
+  llvm::stripNonLineTableDebugInfo(module);
+  llvm::NamedMDNode* units = module.getNamedMetadata("llvm.dbg.cu");
+  if (units == nullptr || units->getNumOperands() == 0) return;
+  const auto* old = llvm::cast<llvm::DICompileUnit>(units->getOperand(0));
+  auto* lines = llvm::DICompileUnit::getDistinct(module.getContext(), old->getSourceLanguage(), old->getFile(), old->getProducer(), true, "", 0, "",
+                                                 llvm::DICompileUnit::DebugDirectivesOnly, nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false,
+                                                 llvm::DICompileUnit::DebugNameTableKind::None, false, "", "");
+  units->clearOperands();
+  units->addOperand(lines);
+  llvm::DebugInfoFinder finder;
+  finder.processModule(module);
+  for (llvm::DISubprogram* s : finder.subprograms())
+    if (s->getUnit() != nullptr) s->replaceUnit(lines);
+}
+
 }  // namespace
 
 void make_kernel(Nest& nest, const std::vector<unsigned>& levels, const std::string& name, Analyses& analyses) {
@@ -128,6 +145,7 @@ void make_kernel(Nest& nest, const std::vector<unsigned>& levels, const std::str
   // The program's half is of another machine.
   strip_rest(*nest.module, f);
   become_kernel(*nest.module, f, name);
+  keep_lines(*nest.module);
 }
 
 }  // namespace simtlab::loops

@@ -1,0 +1,139 @@
+#include "loops/counts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stream/coalescer.h"
+
+namespace simtlab::loops {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// What an input holds of the nest's data: from the run, else from the addresses.
+double bytes_of_input(const Description& nest, std::size_t input, const std::vector<Pattern>& patterns, const std::vector<Touched>& touched) {
+  if (!touched.empty() && touched[input].high > touched[input].low) return static_cast<double>(touched[input].high - touched[input].low);
+  std::uint64_t most = 0;
+  for (const Pattern& p : patterns)
+    if (nest.accesses[at(p.access)].input == static_cast<int>(input)) most = std::max(most, p.footprint);
+  return static_cast<double>(most);
+}
+
+class Counter {
+ public:
+  Counter(const Description& nest, const Shape& shape, const device::Device& device, NestCounts& out) : nest_(nest), shape_(shape), device_(device), out_(out) {}
+
+  void run(const std::vector<Touched>& touched) {
+    double threads = 1;
+    for (const int l : out_.mapping.loops) threads *= shape_.trips[at(l)];
+    const double warps_per_block = std::ceil(out_.mapping.threads() / 32.0);
+    out_.warps = warps_per_block * static_cast<double>(out_.mapping.blocks());
+    out_.active_lanes = std::min(32.0, std::max(1.0, threads / out_.warps));
+    for (std::size_t i = 0; i < nest_.inputs.size(); ++i) inputs_.push_back(bytes_of_input(nest_, i, out_.patterns, touched));
+    transfers();
+    traffic();
+    shares();
+    chain();
+  }
+
+ private:
+  void transfers() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      bool read = false, written = false;
+      for (const Pattern& p : out_.patterns) {
+        const Access& a = nest_.accesses[at(p.access)];
+        if (a.input == static_cast<int>(i)) (a.store ? written : read) = true;
+      }
+      if (read) out_.h2d_bytes += inputs_[i];
+      if (written) out_.d2h_bytes += inputs_[i];
+      if (read || written) out_.useful_bytes += inputs_[i] * (read && written ? 2 : 1);
+    }
+  }
+
+  // The reuse that the caches find: within a block and from step to step in L1, between the blocks that run at once in L2.
+  void traffic() {
+    double all_inputs = 0;
+    for (const double b : inputs_) all_inputs += b;
+    double requests = 0, lines = 0, bytes = 0, uncoalesced_lines = 0, uncoalesced = 0;
+    std::vector<double> dram(inputs_.size() * 2);
+    for (const Pattern& p : out_.patterns) {
+      const Access& a = nest_.accesses[at(p.access)];
+      Traffic t;
+      t.l1 = p.requests * p.sectors * stream::sector_bytes;
+      const bool cached = !a.store && device_.l1_caches_global;
+      t.l2 = cached ? t.l1 / std::max(p.block_reuse, p.step_reuse) : t.l1;
+      const double once = inputs_[at(a.input)];
+      t.dram = std::min(t.l2, all_inputs <= static_cast<double>(device_.l2.bytes) ? once : std::max(once, t.l2 / p.wave_reuse));
+      dram[at(a.input) * 2 + (a.store ? 1 : 0)] += t.dram;
+      requests += p.requests;
+      lines += p.requests * p.lines;
+      bytes += p.requests * a.bytes * out_.active_lanes;
+      // Uncoalesced: more lines than the bytes of a warp fill, beyond one for being out of step with them.
+      if (p.lines > std::ceil(a.bytes * 32.0 / stream::line_bytes) + 1) {
+        uncoalesced += p.requests;
+        uncoalesced_lines += p.requests * p.lines;
+      }
+      out_.l1_bytes += t.l1;
+      out_.l2_bytes += t.l2;
+      out_.traffic.push_back(t);
+    }
+    // Several accesses to one array share what it brings: where it fits into L2, it comes once.
+    for (std::size_t i = 0; i < dram.size(); ++i)
+      out_.dram_bytes += all_inputs <= static_cast<double>(device_.l2.bytes) ? std::min(dram[i], inputs_[i / 2]) : dram[i];
+    if (requests > 0) {
+      out_.lines_per_access = std::max(1.0, lines / requests);
+      out_.bytes_per_access = bytes / requests;
+    }
+    if (uncoalesced > 0) out_.lines_per_uncoalesced = std::max(1.0, uncoalesced_lines / uncoalesced);
+    out_.uncoalesced = uncoalesced / out_.warps;
+    out_.coalesced = (requests - uncoalesced) / out_.warps;
+  }
+
+  // Of each access, the time of the level that needs longest for it.
+  void shares() {
+    double sum = 0;
+    const double clock = device_.sm_clock_hz, sms = device_.sm.count;
+    for (std::size_t i = 0; i < out_.traffic.size(); ++i) {
+      Traffic& t = out_.traffic[i];
+      const double passes = out_.patterns[i].requests * out_.patterns[i].lines / sms;
+      const double l2 = device_.l2.bytes_per_cycle > 0 ? t.l2 / device_.l2.bytes_per_cycle : 0;
+      const double dram = device_.dram.bandwidth > 0 ? t.dram / (device_.dram.bandwidth / clock) : 0;
+      t.share = std::max({passes, l2, dram});
+      sum += t.share;
+    }
+    for (Traffic& t : out_.traffic) t.share = sum > 0 ? t.share / sum : 0;
+  }
+
+  void chain() {
+    for (const BlockCode& b : out_.code.blocks) {
+      double loads = 0;
+      for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
+        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0) ++loads;
+      const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0;
+      out_.chain_accesses += in_turn * b.executions;
+      const auto load = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "load") - device::op_class_names.begin());
+      out_.chain_cycles += std::max(b.cycles - in_turn * device_.latency[load], b.instructions) * b.executions;
+    }
+  }
+
+  const Description& nest_;
+  const Shape& shape_;
+  const device::Device& device_;
+  NestCounts& out_;
+  std::vector<double> inputs_;
+};
+
+}  // namespace
+
+NestCounts counts_of(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device, const std::vector<Touched>& touched) {
+  NestCounts out;
+  out.mapping = mapping;
+  out.code = code_of(nest, shape, mapping, device);
+  out.patterns = patterns(nest, shape, mapping, device);
+  out.occupancy = device::occupancy(device, mapping.threads(), std::max(out.code.registers, 16u), 0);
+  Counter(nest, shape, device, out).run(touched);
+  return out;
+}
+
+}  // namespace simtlab::loops
