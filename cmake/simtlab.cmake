@@ -49,6 +49,7 @@ function(simtlab_layer name)
   cmake_parse_arguments(ARG "QUICK;BRIEF" "PRECOMPILED" "DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/loops/llvm/")   # an executable of its own: src/loops/rules.cmake
   if(sources)
     add_library(simtlab_${name} STATIC ${sources})
     target_link_libraries(simtlab_${name} PUBLIC simtlab_options)

@@ -16,7 +16,7 @@ LAYERS = [
     ["exec"],
     ["stream"],
     ["memory"],
-    ["timing", "cachesim", "traffic"],
+    ["timing", "cachesim", "traffic", "loops"],
     ["predict", "counts"],
     ["gpu", "frontend", "validate"],
     ["session"],

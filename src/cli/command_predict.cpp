@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/predict_loop.h"
 #include "cli/predict_variants.h"
 #include "gpu/prediction.h"
 #include "predict/answer.h"
@@ -26,6 +27,7 @@ constexpr std::uint64_t max_counts_bytes = 256 * 1024;
 
 struct PredictRun {
   Run run;
+  LoopOptions loop;
   std::string counts, model = "all", resios_fma = "on", resios_bandwidth = "whole";
   std::optional<std::string> rule;
   std::vector<std::string> sweep;
@@ -106,6 +108,9 @@ int on_paper(PredictRun o) {
 int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
   check_predict(o);
   if (o.explain) o.run.output.all = true;
+  if (names_c_program(rest)) return predict_loop(o.loop, o.run.run, o.run.output, options_of(o), rest);
+  if (const auto given = loop_option_given(o.loop))
+    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is for sequential C programs, and no .c file is named", *given), "simtlab predict program.c --loop program.c:LINE");
   if (rest.empty() && !after_dashes) {
     if (o.counts.empty())
       throw Error(ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
@@ -179,9 +184,11 @@ void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<
       "       simtlab predict [OPTIONS] kernel.ptx|kernel.cl --global 160x160 --local 16x16 --arg ...\n"
       "       simtlab predict [OPTIONS] TRACE.simt | kernelslist.g\n"
       "       simtlab predict [OPTIONS] --counts counts.toml\n"
+      "       simtlab predict [OPTIONS] program.c --loop program.c:LINE --params N=1024\n"
       "--gpu h100,a100,gtx480 compares devices. Of a large grid a sample of the blocks is counted; docs/models.md says how.");
   add_device_options(*sub, options->run.run.device);
   add_options(*sub, *options);
+  add_loop_options(*sub, options->loop);
   add_study_options(*sub, options->run.run);
   add_kernel_options(*sub, options->run.kernel);
   add_output_options(*sub, options->run.output);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t base = std::uint64_t{1} << 40;   // inputs begin at a line's start, as allocations of a GPU do
 constexpr unsigned places = 12;      // of the grid at which warps are looked at
 constexpr unsigned steps = 8;        // consecutive iterations
-constexpr unsigned blocks_looked_at = 32;
+constexpr unsigned blocks_across = 12;   // of those that run at once, in each direction
 constexpr std::uint32_t warp_size = stream::lanes;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -26,7 +26,8 @@ struct Lanes {
 class Looker {
  public:
   Looker(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device)
-      : nest_(nest), shape_(shape), mapping_(mapping), banks_{device.shared.banks, device.shared.bank_bytes}, sms_(std::max(device.sm.count, 1u)) {}
+      : nest_(nest), shape_(shape), mapping_(mapping), banks_{device.shared.banks, device.shared.bank_bytes}, sms_(std::max(device.sm.count, 1u)),
+        resident_(std::max(1u, std::min(device.sm.max_warps / std::max(1u, warps_per_block()), device.sm.max_blocks))) {}
 
   Pattern look(int index) {
     const Access& a = nest_.accesses[at(index)];
@@ -164,13 +165,16 @@ class Looker {
   double wave_reuse(const Access& a) const {
     std::set<std::uint64_t> all;
     double asked = 0;
-    const std::uint64_t n = std::min<std::uint64_t>({mapping_.blocks(), sms_, blocks_looked_at});
+    // Of the blocks that run at once, which go through the grid row by row, a rectangle.
+    const std::uint64_t wave = std::max<std::uint64_t>(1, std::uint64_t{sms_} * resident_);
+    const std::uint64_t across = std::min<std::uint64_t>(mapping_.grid[0], blocks_across), down = std::clamp<std::uint64_t>(wave / mapping_.grid[0], 1, std::min<std::uint64_t>(mapping_.grid[1], blocks_across));
     Point p = place(0);
-    for (std::uint64_t b = 0; b < n; ++b) {
-      const std::array<std::uint64_t, 2> place = {b % mapping_.grid[0], b / mapping_.grid[0]};
-      for (std::size_t d = 0; d < mapping_.loops.size(); ++d) p.iterations[at(mapping_.loops[d])] = static_cast<std::int64_t>(place[d] * mapping_.block[d]);
-      asked += collect(a, p, 0, all);
-    }
+    for (std::uint64_t y = 0; y < down; ++y)
+      for (std::uint64_t x = 0; x < across; ++x) {
+        const std::array<std::uint64_t, 2> place = {x, y};
+        for (std::size_t d = 0; d < mapping_.loops.size(); ++d) p.iterations[at(mapping_.loops[d])] = static_cast<std::int64_t>(place[d] * mapping_.block[d]);
+        for (std::uint32_t w = 0; w < warps_per_block(); w += std::max(1u, warps_per_block() / 2)) asked += collect(a, p, w, all);
+      }
     return ratio(asked, all);
   }
 
@@ -199,7 +203,7 @@ class Looker {
   const Shape& shape_;
   const Mapping& mapping_;
   const stream::Banks banks_;
-  const std::uint64_t sms_;
+  const std::uint64_t sms_, resident_;
 };
 
 }  // namespace

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/nest_text.h"
+
 namespace simtlab::report {
 namespace {
 
@@ -68,6 +70,7 @@ class PredictWriter {
                        format_time(value(*predictions, row, "time")), words(*predictions, row, "case")));
     for (const auto& row : predictions->rows) model(k, *predictions, row);
     others(k, *predictions);
+    out_ += nest_text(k, options_);
     line("");
     not_modelled(k);
   }

@@ -6,6 +6,7 @@
 // hits + hits_pending + misses.
 #include "result/metrics.h"
 #include "result/registry_cache.h"
+#include "result/registry_nest.h"
 #include "result/registry_predict.h"
 
 namespace simtlab::result {
@@ -468,6 +469,7 @@ const std::vector<MetricDeclaration>& registry() {
     auto* list = new std::vector<MetricDeclaration>(std::begin(rows), std::end(rows));
     list->insert(list->end(), cache_metrics().begin(), cache_metrics().end());
     list->insert(list->end(), predict_metrics().begin(), predict_metrics().end());
+    list->insert(list->end(), nest_metrics().begin(), nest_metrics().end());
     return list;
   }();
   return all;

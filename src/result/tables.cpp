@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "result/registry_nest.h"
 #include "result/table.h"
 
 namespace simtlab::result {
@@ -33,7 +34,8 @@ std::vector<ColumnDeclaration> with_accesses(std::vector<ColumnDeclaration> firs
 
 const std::vector<TableDeclaration>& table_registry() {
   // Never destroyed: a program's result is written by an exit handler, which may run after static destructors.
-  static const auto& all = *new std::vector<TableDeclaration>{
+  static const auto& all = *[] {
+    auto* list = new std::vector<TableDeclaration>{
       {"sms",
        "L1 of each SM.",
        {{"sm", "1", "Number of the SM"},
@@ -116,7 +118,10 @@ const std::vector<TableDeclaration>& table_registry() {
         {"change", "1", "Relative change of the time"},
         {"other_case", "1", "1: the model takes another of its equations there"}}},
       {"remarks", "What is to be known about a prediction.", {{"model", "", "Name of the model"}, {"text", "", "One or two sentences"}}},
-  };
+    };
+    for (const TableDeclaration& t : nest_tables()) list->push_back(t);
+    return list;
+  }();
   return all;
 }
 

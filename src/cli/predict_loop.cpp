@@ -1,0 +1,277 @@
+#include "cli/predict_loop.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "base/files.h"
+#include "base/shown.h"
+#include "cli/manifest.h"
+#include "cli/nest_inputs.h"
+#include "cli/output.h"
+#include "frontend/frontend.h"
+#include "frontend/loops.h"
+#include "loops/choose.h"
+#include "loops/tables.h"
+#include "predict/answer.h"
+#include "predict/result.h"
+
+namespace simtlab::cli {
+namespace {
+
+using loops::Description;
+
+frontend::LoopSource source_of(const LoopOptions& o, const std::string& file) {
+  frontend::LoopSource out;
+  out.file = file;
+  out.flags = frontend::split_words(o.cflags);
+  if (o.loop.empty()) return out;
+  const std::size_t colon = o.loop.rfind(':');
+  const std::string line = colon == std::string::npos ? o.loop : o.loop.substr(colon + 1);
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), out.line);
+  if (error != std::errc() || end != line.data() + line.size() || out.line == 0)
+    throw Error(ExitCode::usage, "option-value", fmt::format("--loop {} names no line", shown(o.loop)), "--loop FILE:LINE, for example --loop transpose.c:9");
+  if (colon != std::string::npos) out.loop_file = o.loop.substr(0, colon);
+  return out;
+}
+
+// Values by name; each must be an input of the nest.
+std::vector<std::optional<std::int64_t>> values_of(const Description& nest, const LoopOptions& o) {
+  std::vector<std::optional<std::int64_t>> out(nest.inputs.size());
+  std::vector<std::string> names;
+  for (const loops::Input& i : nest.inputs)
+    if (!i.pointer && !i.real) names.push_back(i.name);
+  for (const std::string& list : o.params)
+    for (std::size_t from = 0; from <= list.size();) {
+      const std::size_t comma = std::min(list.find(',', from), list.size()), equal = list.find('=', from);
+      if (equal == std::string::npos || equal > comma)
+        throw Error(ExitCode::usage, "option-value", fmt::format("--params {}: no NAME=VALUE", shown(list)), "for example --params N=1024,M=5");
+      const std::string name = list.substr(from, equal - from), value = list.substr(equal + 1, comma - equal - 1);
+      std::int64_t number = 0;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+      if (value.empty() || error != std::errc() || end != value.data() + value.size())
+        throw Error(ExitCode::usage, "option-value", fmt::format("--params {}: {} is no whole number", shown(list), shown(value)), "for example --params N=1024");
+      bool used = false;
+      for (std::size_t i = 0; i < nest.inputs.size(); ++i)
+        if (nest.inputs[i].name == name && !nest.inputs[i].pointer) {
+          out[i] = number;
+          used = true;
+        }
+      if (!used) {
+        Diagnostic d;
+        d.message = fmt::format("the nest has no parameter '{}'", shown(name));
+        d.pos = {nest.file, nest.line, nest.column};
+        d.hint = names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
+        throw Error(ExitCode::bad_input, "loop-parameters", std::move(d));
+      }
+      from = comma + 1;
+    }
+  return out;
+}
+
+struct Measurement {
+  loops::Measured counted;
+  std::vector<loops::Touched> touched;
+  std::optional<double> sequential_ns;
+  frontend::LoopRun run;
+};
+
+Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, const std::string& file, Description& nest,
+                    std::vector<std::optional<std::int64_t>>& values) {
+  Measurement out;
+  if (!o.run) return out;
+  frontend::RunWish wish;
+  wish.arguments = frontend::split_words(*o.run);
+  wish.seconds = o.run_limit;
+  wish.keep_bytes = o.simulate ? o.keep_bytes : 0;
+  talk(fmt::format("running {} {} in its folder, {} times, at most {:g} s each\n", file, shown(*o.run), wish.runs + 1, wish.seconds));
+  out.run = program.measure(wish);
+  if (out.run.blocks.size() != nest.blocks.size() || out.run.arguments.size() != nest.inputs.size())
+    throw Error(ExitCode::failure, "loops-tool", "the run counted another nest than the one that was described");
+  out.counted.blocks = out.run.blocks;
+  for (std::size_t i = 0; i < nest.inputs.size(); ++i) {
+    const frontend::LoopRun::Argument& a = out.run.arguments[i];
+    out.touched.push_back({a.low, a.high > a.low ? a.high : a.low, a.written});
+    if (!nest.inputs[i].pointer && !nest.inputs[i].real && !values[i]) values[i] = static_cast<std::int64_t>(a.value);
+  }
+  if (!out.run.times_ns.empty()) out.sequential_ns = out.run.times_ns[out.run.times_ns.size() / 2];
+  return out;
+}
+
+// Nothing can become threads: why, at its place.
+[[noreturn]] void refuse(const Description& nest, const loops::Parallelism& parallel) {
+  std::vector<Diagnostic> all;
+  bool unproven = true;
+  for (const loops::Finding& f : parallel.findings) {
+    Diagnostic d;
+    d.message = fmt::format("the loop over '{}' {}: {}", nest.loops[static_cast<std::size_t>(f.loop)].name,
+                            f.verdict == loops::Verdict::carried ? "is not parallel" : "is not proven parallel", f.text);
+    d.pos = nest.at(nest.accesses[static_cast<std::size_t>(f.a)]);
+    d.hint = f.hint + (f.verdict == loops::Verdict::carried || f.hint.find("--assume-parallel") != std::string::npos ? "" : "; or --assume-parallel");
+    unproven &= f.verdict == loops::Verdict::unproven;
+    if (all.size() < 10) all.push_back(std::move(d));
+  }
+  throw Error(ExitCode::bad_input, unproven ? "loop-unproven" : "loop-dependence", std::move(all));
+}
+
+std::optional<std::array<std::uint32_t, 2>> block_of(const LoopOptions& o) {
+  if (o.block.empty()) return std::nullopt;
+  std::array<std::uint32_t, 2> out{1, 1};
+  const std::size_t x = o.block.find('x');
+  const auto number = [&](std::string_view text) {
+    std::uint32_t n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc() || end != text.data() + text.size() || n == 0)
+      throw Error(ExitCode::usage, "option-value", fmt::format("--nest-block {} is no size of a block", shown(o.block)), "for example --nest-block 32x8");
+    return n;
+  };
+  out[0] = number(std::string_view(o.block).substr(0, x));
+  if (x != std::string::npos) out[1] = number(std::string_view(o.block).substr(x + 1));
+  return out;
+}
+
+class LoopPrediction {
+ public:
+  LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict)
+      : o_(o), device_(device), model_(predict.model), options_(predict.rule == "paper" ? predict::Rule::paper : predict::Rule::order) {
+    options_.resios_fma = predict.resios_fma;
+    options_.resios_per_sm = predict.resios_per_sm;
+  }
+
+  // Every mapping with the block that suits it, best first.
+  std::vector<loops::Candidate> candidates(const Description& nest, const loops::Shape& shape, const loops::Parallelism& parallel, const Measurement& measured,
+                                           loops::BlockSizes& sizes) const {
+    std::vector<loops::Candidate> out;
+    std::vector<loops::BlockSizes> all_sizes;
+    const auto wanted = block_of(o_);
+    for (const std::vector<int>& loops : loops::mappings(nest, parallel, o_.assume_parallel)) {
+      double threads = 1;
+      for (const int l : loops) threads *= shape.trips[static_cast<std::size_t>(l)];
+      const loops::Mapping probe = loops::with_block(nest, shape, loops, loops::block_shape(256, loops.size()));
+      const loops::BlockSizes s = loops::block_sizes(loops::code_of(nest, shape, probe, device_), static_cast<std::uint64_t>(threads), device_);
+      const auto block = wanted ? loops.size() > 1 ? *wanted : std::array<std::uint32_t, 2>{(*wanted)[0] * (*wanted)[1], 1} : loops::block_shape(s.chosen, loops.size());
+      const loops::Mapping mapping = loops::with_block(nest, shape, loops, block);
+      out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched), device_, model_, options_));
+      all_sizes.push_back(s);
+    }
+    std::vector<std::size_t> order(out.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    // Equal times: fewer lines a warp.
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+      if (out[a].time_ns != out[b].time_ns) return out[a].time_ns < out[b].time_ns;
+      return out[a].counts.lines_per_access < out[b].counts.lines_per_access;
+    });
+    std::vector<loops::Candidate> sorted;
+    for (const std::size_t i : order) sorted.push_back(std::move(out[i]));
+    sizes = all_sizes[order.front()];
+    return sorted;
+  }
+
+  result::KernelResult answer(const std::string& name, const predict::Inputs& inputs) const { return predict::answer(name, inputs, model_, options_); }
+
+ private:
+  const LoopOptions& o_;
+  const device::Device& device_;
+  std::string model_;
+  predict::Options options_;
+};
+
+std::vector<std::string> notes_of(const Description& nest, const loops::Shape& shape, const LoopOptions& o) {
+  std::vector<std::string> out;
+  if (o.assume_parallel) out.emplace_back("taken for parallel because --assume-parallel says so");
+  if (!shape.measured && std::ranges::any_of(shape.guessed, [](bool b) { return b; }))
+    out.emplace_back("conditions that depend on data are taken for true on both sides; --run counts them");
+  if (!nest.inlined.empty()) out.push_back(fmt::format("calls replaced by their bodies: {}", fmt::join(nest.inlined, ", ")));
+  return out;
+}
+
+std::vector<unsigned> levels_of(const Description& nest, const loops::Mapping& m) {
+  std::vector<unsigned> out;
+  for (const int l : m.loops) out.push_back(static_cast<unsigned>(nest.loops[static_cast<std::size_t>(l)].level));
+  return out;
+}
+
+}  // namespace
+
+bool names_c_program(const std::vector<std::string>& rest) {
+  const auto file = std::ranges::find_if(rest, [](const std::string& w) { return !w.starts_with("-"); });
+  return file != rest.end() && file->ends_with(".c");
+}
+
+std::optional<std::string> loop_option_given(const LoopOptions& o) {
+  const std::pair<const char*, bool> all[] = {{"--loop", !o.loop.empty()}, {"--params", !o.params.empty()}, {"--run", o.run.has_value()},
+                                              {"--cflags", !o.cflags.empty()}, {"--emit-ptx", !o.emit_ptx.empty()}, {"--emit-cuda", !o.emit_cuda.empty()},
+                                              {"--simulate", o.simulate}, {"--assume-parallel", o.assume_parallel}, {"--nest-block", !o.block.empty()}};
+  for (const auto& [name, given] : all)
+    if (given) return name;
+  return std::nullopt;
+}
+
+int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest) {
+  const RunClock clock;
+  if (rest.size() > 1)
+    throw Error(ExitCode::usage, "argument-unexpected", fmt::format("'{}' is too much: a C program is one file", shown(rest[rest[0].ends_with(".c") ? 1 : 0])),
+                "--cflags takes other sources and clang's options, --run the program's arguments");
+  const std::string file = rest.front();
+  output.more.push_back({"--emit-ptx", const_cast<std::string*>(&o.emit_ptx)});
+  check_outputs(output);
+  const device::Configuration configuration = resolve(run);
+  const device::LoadedDevice device = device::load_device(configuration);
+  check_inputs(output, {file});
+
+  const frontend::LoopProgram program(source_of(o, file));
+  Description nest = loops::parse_description(program.describe());
+  std::vector<std::optional<std::int64_t>> values = values_of(nest, o);
+  const Measurement measured = measure(program, o, file, nest, values);
+  const loops::Shape shape = loops::shape_of(nest, values, measured.counted);
+  const loops::Parallelism parallel = loops::parallelism(nest, shape, measured.touched);
+  if (loops::mappings(nest, parallel, o.assume_parallel).empty()) refuse(nest, parallel);
+
+  const LoopPrediction prediction(o, device.device, predict);
+  loops::Answer answer{nest, shape, parallel, {}, {}, {}, {}, measured.sequential_ns, measured.run.calls, notes_of(nest, shape, o)};
+  answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
+  const loops::Candidate& best = answer.candidates.front();
+  const std::string name = fmt::format("{}_{}", nest.function, nest.line);
+  const predict::Inputs inputs = inputs_of(nest, shape, best.counts, device.device);
+  result::Result result;
+  result.kernels.push_back(prediction.answer(name, inputs));
+  result::KernelResult& k = result.kernels.back();
+  for (std::size_t d = 0; d < 2; ++d) {
+    k.grid[d] = static_cast<std::uint32_t>(std::min<std::uint64_t>(best.counts.mapping.grid[d], UINT32_MAX));
+    k.block[d] = best.counts.mapping.block[d];
+  }
+  k.registers = best.counts.code.registers;
+  answer.staging = loops::stagings(nest, best.counts, device.device);
+  answer.worth = worth_of(k, best.counts, device.device, best.model);
+  const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
+  if (!o.emit_ptx.empty()) write_to(o.emit_ptx, program.ptx(levels_of(nest, best.counts.mapping), name, architecture));
+  loops::add_tables(answer, device.device, k);
+  result.total = k.metrics;
+  result::Manifest& m = result.manifest;
+  m.mode = "predict";
+  m.device = device.device.name;
+  m.configuration = predict::to_configuration(inputs);
+  m.inputs = hash_inputs({file});
+  clock.finish(result);
+  write_outputs(result, output, STDOUT_FILENO);
+  return 0;
+}
+
+void add_loop_options(CLI::App& command, LoopOptions& o) {
+  const auto group = "Sequential C programs (FILE.c)";
+  command.add_option("--loop", o.loop, "The loop nest: FILE:LINE of its outermost for; default: the one after #pragma simtlab kernel")->type_name("FILE:LINE")->group(group);
+  command.add_option("--params", o.params, "Values of the variables that the nest's bounds depend on")->type_name("NAME=N,...")->allow_extra_args(false)->group(group);
+  command.add_option("--run", o.run, "Run the program with these arguments, in its folder, to measure the nest")->type_name("ARGUMENTS")->group(group);
+  command.add_option("--run-limit", o.run_limit, "Seconds after which a run is killed (default 60)")->check(CLI::PositiveNumber)->type_name("SECONDS")->group(group);
+  command.add_flag("--assume-parallel", o.assume_parallel, "Go on where independence of the iterations can't be proved")->group(group);
+  command.add_option("--nest-block", o.block, "Threads of a block, for example 32x8; default: suggested")->type_name("XxY")->group(group);
+  command.add_option("--cflags", o.cflags, "Options for clang and other sources of the program")->type_name("FLAGS")->group(group);
+  command.add_option("--emit-ptx", o.emit_ptx, "Write the nest as a kernel in PTX; - is stdout")->type_name("FILE")->group(group);
+  command.add_option("--emit-cuda", o.emit_cuda, "Write the nest as CUDA C++ to start a port from; - is stdout")->type_name("FILE")->group(group);
+  command.add_flag("--simulate", o.simulate, "Simulate that kernel on the data of the run and compare its results (needs --run)")->group(group);
+}
+
+}  // namespace simtlab::cli

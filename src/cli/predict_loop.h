@@ -1,0 +1,37 @@
+// Predictions from a sequential C program: what a loop nest would take on a GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "gpu/prediction.h"
+
+namespace CLI {
+class App;
+}
+
+namespace simtlab::cli {
+
+struct LoopOptions {
+  std::string loop;                      // FILE:LINE; empty: the marked one
+  std::vector<std::string> params;       // NAME=VALUE, with commas between
+  std::optional<std::string> run;        // arguments of the program
+  std::string cflags, block, map;
+  std::string emit_ptx, emit_cuda;
+  double run_limit = 60;
+  std::uint64_t keep_bytes = std::uint64_t{256} << 20;
+  bool assume_parallel = false, simulate = false;
+};
+
+void add_loop_options(CLI::App& command, LoopOptions& options);
+// The first word that names a file is a C program.
+bool names_c_program(const std::vector<std::string>& rest);
+// Some option of a nest was given; named in the error where there is no C program.
+std::optional<std::string> loop_option_given(const LoopOptions& options);
+
+// rest: the C file and what else stands on the command line. Writes the report. Returns the exit code or throws Error.
+int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest);
+
+}  // namespace simtlab::cli
