@@ -248,7 +248,7 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   answer.worth = worth_of(k, best.counts, device.device, best.model);
   const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
   if (!o.emit_ptx.empty()) write_to(o.emit_ptx, program.ptx(levels_of(nest, best.counts.mapping), name, architecture));
-  loops::add_tables(answer, device.device, k);
+  loops::add_tables(answer, k);
   result.total = k.metrics;
   result::Manifest& m = result.manifest;
   m.mode = "predict";

@@ -15,7 +15,7 @@ std::uint64_t flag(bool b) { return b ? 1 : 0; }
 
 class Writer {
  public:
-  Writer(const Answer& answer, const device::Device& device, result::KernelResult& out) : a_(answer), nest_(answer.nest), best_(answer.candidates.front().counts), device_(device), out_(out) {}
+  Writer(const Answer& answer, result::KernelResult& out) : a_(answer), nest_(answer.nest), best_(answer.candidates.front().counts), out_(out) {}
 
   void run() {
     mappings();
@@ -146,7 +146,6 @@ class Writer {
   const Answer& a_;
   const Description& nest_;
   const NestCounts& best_;
-  const device::Device& device_;
   result::KernelResult& out_;
 };
 
@@ -158,6 +157,6 @@ std::string name_of(const Description& nest, const Mapping& m) {
   return out;
 }
 
-void add_tables(const Answer& answer, const device::Device& device, result::KernelResult& out) { Writer(answer, device, out).run(); }
+void add_tables(const Answer& answer, result::KernelResult& out) { Writer(answer, out).run(); }
 
 }  // namespace simtlab::loops

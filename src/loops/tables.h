@@ -39,7 +39,7 @@ struct Answer {
 };
 
 // Adds the metrics predict.nest.* and the tables nest_* to the result of the best candidate.
-void add_tables(const Answer& answer, const device::Device& device, result::KernelResult& out);
+void add_tables(const Answer& answer, result::KernelResult& out);
 
 // "y -> x" of a mapping, for people.
 std::string name_of(const Description& nest, const Mapping& mapping);
