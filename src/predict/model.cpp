@@ -23,7 +23,7 @@ struct Floor {
 // for one to DRAM, and knows no second unit beside the floating-point lanes.
 Floor floor_of(const Evaluation& e, const Counts& counts) {
   Floor out{e.compute_floor, e.bandwidth_floor};
-  const auto units = units_of(counts, counts.mem_peak_bandwidth);
+  const auto units = units_of(counts, counts.mem_peak_bandwidth, counts.issue_per_cycle);
   const Unit *compute = longest(units, true), *memory = longest(units, false);
   if (compute != nullptr && knows_mix(counts)) out.compute = compute->grid_cycles;
   if (!std::isnan(counts.dram_bytes)) out.bandwidth = memory != nullptr ? memory->grid_cycles : 0;

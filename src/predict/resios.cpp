@@ -57,7 +57,7 @@ constexpr double C::*resios_needs[] = {
     &C::chain_cycles, &C::chain_accesses, &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::dram_lat, &C::shared_lat, &C::mem_peak_bandwidth, &C::lines_per_access,
     &C::shared_passes};
 constexpr double C::*resios_uses[] = {
-    &C::sm_count, &C::pipe_cycles, &C::ilp, &C::fma_insts, &C::l1_lat, &C::l2_lat, &C::l1_miss_ratio, &C::l2_miss_ratio, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle,
+    &C::sm_count, &C::shared_insts, &C::pipe_cycles, &C::ilp, &C::fma_insts, &C::l1_lat, &C::l2_lat, &C::l1_miss_ratio, &C::l2_miss_ratio, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle,
     &C::l2_bytes_per_cycle, &C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::barrier_lat, &C::block_launch,
     &C::launch_overhead, &C::context_init, &C::h2d_bytes, &C::d2h_bytes, &C::h2d_bandwidth, &C::d2h_bandwidth, &C::copy_latency};
 constexpr std::string_view resios_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-13", "D-PREDICT-14"};
@@ -79,7 +79,7 @@ class Queues {
     work_.block_launch = or_else(c.block_launch, 0);
     work_.barriers = c.sync_insts;
     work_.barrier_cycles = or_else(c.barrier_lat, 0);
-    work_.rounds = std::clamp(std::round(std::max(c.chain_accesses, c.sync_insts)), 1.0, most_rounds);
+    work_.rounds = std::clamp(std::round(std::max({c.chain_accesses, c.sync_insts, or_else(c.shared_insts, 0)})), 1.0, most_rounds);
     per_round_ = 1 / work_.rounds;
   }
 
@@ -87,10 +87,13 @@ class Queues {
     term("rounds", "1", work_.rounds, Evidence::ours);
     global_memory();
     computation();
+    // Every instruction of a warp is issued by its scheduler, at the latest one a cycle.
+    add("issue", c_.insts, c_.insts / attainable_issue(c_));
     const resios::Outcome outcome = resios::simulate(work_);
     const double queues = term("T_queues", "cycles", outcome.cycles, Evidence::ours);
-    // No queue stands for the issue slots.
-    const double issue = term("T_issue", "cycles", c_.insts / c_.issue_per_cycle * work_.blocks * work_.warps_per_block, Evidence::ours);
+    // No queue stands for the issue slots, nor for what is known of the busiest pipeline as a whole.
+    const double slots = std::max(c_.insts / attainable_issue(c_), or_else(c_.pipe_cycles, 0));
+    const double issue = term("T_issue", "cycles", slots * work_.blocks * work_.warps_per_block, Evidence::ours);
     out_.cycles = term("T_kernel", "cycles", std::max(queues, issue), Evidence::ours);
     describe(outcome, issue);
     overhead();
@@ -135,7 +138,7 @@ class Queues {
     if (const double known = access_latency(c_); !std::isnan(known)) latency = known;
     if (!std::isnan(c_.dram_bytes)) bytes = c_.dram_bytes / accesses;
     // What the other levels take for an access.
-    for (const Unit& u : units_of(c_, 0))
+    for (const Unit& u : units_of(c_, 0, 0))
       if (!u.compute && u.name != "shared") others = std::max(others, (u.level == Level::gpu ? u.warp_cycles * c_.active_sms : u.warp_cycles) / c_.mem_insts);
     const double busy = std::max(bytes / bandwidth, others);
     term("max_p_global", "warps", resios::most_parallel(latency, busy), Evidence::verified);
@@ -155,14 +158,15 @@ class Queues {
     for (std::size_t k = 0; k < c_.mix.insts.size(); ++k) sum += latency_of(k);
     const double scale = sum > 0 ? c_.chain_cycles / sum : 0;
     const double shared = (latency_of(class_index("shared")) + latency_of(class_index("shared_atomic")) + latency_of(class_index("shuffle"))) * scale;
-    const double rest = std::max(c_.chain_cycles - shared - latency_of(class_index("barrier")) * scale, 0.0);   // barriers are no queue
-    const auto units = units_of(c_, 0);
+    // Barriers are no queue; issue is one of its own.
+    const double rest = std::max(c_.chain_cycles - shared - latency_of(class_index("barrier")) * scale - c_.insts, 0.0);
+    const auto units = units_of(c_, 0, 0);
     double all = 0;
     for (const Unit& u : units)
-      if (u.compute && u.name != "issue") all += u.warp_cycles;
+      if (is_queue(u)) all += u.warp_cycles;
     for (const Unit& u : units) {
       if (u.name == "shared") add_shared(shared, u.warp_cycles);
-      if (!u.compute || u.name == "issue") continue;
+      if (!is_queue(u)) continue;
       // A scheduler has only its share of the unit.
       const double resident = work_.resident * work_.warps_per_block, uneven = std::ceil(resident / c_.schedulers) * c_.schedulers / resident;
       add(std::string(u.name), all > 0 ? std::max(rest * share_of(u, all), u.warp_cycles * c_.schedulers) : 0, u.warp_cycles * uneven);
@@ -170,6 +174,7 @@ class Queues {
   }
 
   double latency_of(std::size_t k) const { return c_.mix.insts[k] > 0 ? c_.mix.insts[k] * or_else(c_.mix.latency[k], 1) : 0; }
+  static bool is_queue(const Unit& u) { return u.compute && u.name != "pipeline"; }
   static double share_of(const Unit& u, double all) { return u.warp_cycles / all; }
 
   void add_shared(double alone, double busy) {

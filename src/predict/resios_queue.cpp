@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
+#include <functional>
+#include <queue>
 #include <utility>
 
 namespace simtlab::predict::resios {
 namespace {
-
-constexpr double never = std::numeric_limits<double>::infinity();
 
 struct Warp {
   std::uint32_t block = 0;   // its place on the SM
@@ -19,56 +18,60 @@ struct Warp {
   std::size_t station = 0;
 };
 
-// All warps need the same of a unit and it serves them equally, so they leave in the order in which they came. `done` is the share of its work
-// that a warp which was there from the beginning would have got.
+// A unit begins with one warp after the other, in the order in which they come.
 struct Queue {
   const Station* of = nullptr;
-  std::deque<std::pair<double, std::uint32_t>> inside;   // done at which the warp leaves; its number
-  double done = 0, busy = 0;
+  double free = 0;             // when the unit can begin with the next warp
+  std::deque<double> ends;     // of the last at_a_time warps
+  double busy_until = 0, busy = 0;
 
-  // Cycles that a warp takes with n of them inside (equation 4.5 times n; batches of the memory units).
-  double service() const {
-    const auto n = static_cast<double>(inside.size());
-    if (of->at_a_time > 0) return of->alone * std::max(n / of->at_a_time, 1.0);
-    return n * of->busy <= of->alone ? of->alone : (n + 1) * of->busy;
+  // A warp comes at `now`; when it leaves.
+  double serve(double now) {
+    double start = std::max(now, free);
+    if (of->at_a_time > 0 && static_cast<double>(ends.size()) >= of->at_a_time) {
+      start = std::max(start, ends.front());
+      ends.pop_front();
+    }
+    free = start + of->busy;
+    const double end = start + std::max(of->alone, of->busy);
+    if (of->at_a_time > 0) ends.push_back(end);
+    busy += end - std::max(std::min(start, end), std::min(busy_until, end));
+    busy_until = std::max(busy_until, end);
+    return end;
   }
-  void pass(double cycles) {
-    if (inside.empty()) return;
-    done += cycles / service();
-    busy += cycles;
-  }
-  double next() const { return inside.empty() ? never : std::max(inside.front().first - done, 0.0) * service(); }
+};
+
+struct Event {
+  double at = 0;
+  std::uint64_t order = 0;     // of those at one time the first that was made
+  std::uint32_t warp = 0;
+  bool operator>(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
 };
 
 struct Place {
-  double warps_left = 0, at_barrier = 0, starts = never, released = never;
-  std::vector<std::uint32_t> waiting;
+  double warps_left = 0;
+  std::vector<std::uint32_t> waiting;   // at a barrier
 };
 
 class Simulation {
  public:
   Simulation(const Work& work, double blocks) : work_(work), blocks_(blocks) {
     for (const Station& s : work.stations)
-      if (s.alone > 0 || s.busy > 0) queues_.push_back({&s, {}, 0, 0});
-    const auto places = static_cast<std::size_t>(std::min(work.resident, blocks));
+      if (s.alone > 0 || s.busy > 0) queues_.push_back({&s, 0, {}, 0, 0});
+    const auto places = static_cast<std::uint32_t>(std::min(work.resident, blocks));
     places_.resize(places);
-    warps_.resize(places * static_cast<std::size_t>(work.warps_per_block));
-    for (std::size_t i = 0; i < places; ++i) places_[i].starts = static_cast<double>(++begun_) * work.block_launch;
-    last_launch_ = static_cast<double>(begun_) * work.block_launch;
+    warps_.resize(std::size_t{places} * static_cast<std::size_t>(work.warps_per_block));
+    for (std::uint32_t i = 0; i < places; ++i) launch(i, 0);
   }
 
   double run() {
-    while (ended_ < blocks_) {
-      double step = never;
-      for (const Queue& q : queues_) step = std::min(step, q.next());
-      for (const Place& p : places_) step = std::min({step, p.starts - now_, p.released - now_});
-      step = std::max(step, 0.0);
-      now_ += step;
-      for (Queue& q : queues_) q.pass(step);
-      for (std::size_t i = 0; i < places_.size(); ++i) place(i);
-      for (Queue& q : queues_) leave(q);
+    while (!events_.empty()) {
+      const Event e = events_.top();
+      events_.pop();
+      now_ = e.at;
+      step(e.warp);
     }
-    return now_;
+    return end_;
   }
 
   double busy(const Station& s) const {
@@ -78,63 +81,45 @@ class Simulation {
   }
 
  private:
-  void place(std::size_t i) {
-    Place& p = places_[i];
-    if (p.starts <= now_) {
-      p.starts = never;
-      p.warps_left = work_.warps_per_block;
-      const auto count = static_cast<std::uint32_t>(work_.warps_per_block);
-      for (std::uint32_t w = 0; w < count; ++w) {
-        const auto number = static_cast<std::uint32_t>(i) * count + w;
-        warps_[number] = {static_cast<std::uint32_t>(i), 0, 0};
-        enter(number);
-      }
-    }
-    if (p.released <= now_) {
-      p.released = never;
-      p.at_barrier = 0;
-      for (const std::uint32_t number : std::exchange(p.waiting, {})) next_round(number);
+  void launch(std::uint32_t place, double now) {
+    if (begun_ >= blocks_) return;
+    begun_ += 1;
+    last_launch_ = std::max(now, last_launch_ + work_.block_launch);
+    places_[place].warps_left = work_.warps_per_block;
+    const auto count = static_cast<std::uint32_t>(work_.warps_per_block);
+    for (std::uint32_t w = place * count; w < (place + 1) * count; ++w) {
+      warps_[w] = {place, 0, 0};
+      wake(w, last_launch_);
     }
   }
 
-  void leave(Queue& q) {
-    constexpr double rounding = 1e-12;
-    while (!q.inside.empty() && q.inside.front().first <= q.done * (1 + rounding) + rounding) {
-      const std::uint32_t number = q.inside.front().second;
-      q.inside.pop_front();
-      if (q.inside.empty()) q.done = 0;   // keeps the sums small
-      ++warps_[number].station;
-      enter(number);
-    }
-  }
+  void wake(std::uint32_t warp, double at) { events_.push({at, made_++, warp}); }
 
-  void enter(std::uint32_t number) {
+  void step(std::uint32_t number) {
     Warp& w = warps_[number];
-    if (w.station < queues_.size()) {
-      Queue& q = queues_[w.station];
-      q.inside.emplace_back(q.done + 1, number);
-      return;
-    }
+    if (w.station < queues_.size()) return wake(number, queues_[w.station++].serve(now_));
     const double before = std::floor(w.round * work_.barriers / work_.rounds), after = std::floor((w.round + 1) * work_.barriers / work_.rounds);
-    if (after <= before) return next_round(number);
+    w.round += 1;
+    w.station = 0;
+    // Without a unit to wait for, rounds take no time.
+    if (queues_.empty() && work_.barriers == 0) w.round = work_.rounds;
     Place& p = places_[w.block];
-    p.waiting.push_back(number);
-    // More barriers than rounds: all of them at its end.
-    if (++p.at_barrier == p.warps_left) p.released = now_ + (after - before) * work_.barrier_cycles;
+    if (after > before) return arrive(p, number, (after - before) * work_.barrier_cycles);
+    go_on(number, now_);
   }
 
-  void next_round(std::uint32_t number) {
+  // The last of the block lets all go; more barriers than rounds are all of them at its end.
+  void arrive(Place& p, std::uint32_t number, double cycles) {
+    p.waiting.push_back(number);
+    if (static_cast<double>(p.waiting.size()) < p.warps_left) return;
+    for (const std::uint32_t one : std::exchange(p.waiting, {})) go_on(one, now_ + cycles);
+  }
+
+  void go_on(std::uint32_t number, double at) {
     Warp& w = warps_[number];
-    w.station = 0;
-    w.round += 1;
-    if (w.round < work_.rounds && !queues_.empty()) return enter(number);
-    Place& p = places_[w.block];
-    if (--p.warps_left > 0) return;
-    ended_ += 1;
-    if (static_cast<double>(begun_) >= blocks_) return;
-    ++begun_;
-    last_launch_ = std::max(now_, last_launch_ + work_.block_launch);
-    p.starts = last_launch_;
+    if (w.round < work_.rounds) return wake(number, at);
+    end_ = std::max(end_, at);
+    if (--places_[w.block].warps_left == 0) launch(w.block, at);
   }
 
   const Work& work_;
@@ -142,8 +127,9 @@ class Simulation {
   std::vector<Queue> queues_;
   std::vector<Place> places_;
   std::vector<Warp> warps_;
-  double now_ = 0, last_launch_ = 0, ended_ = 0;
-  std::uint64_t begun_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  double now_ = 0, end_ = 0, last_launch_ = 0, begun_ = 0;
+  std::uint64_t made_ = 0;
 };
 
 }  // namespace

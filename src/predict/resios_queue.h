@@ -1,5 +1,5 @@
 // The coarse queue simulation of Resios' model (algorithm 5.1; its text was not at hand, the structure is ours): the warps of one SM go
-// through the units of the machine, round by round, and share each of them by its delay equation. Blocks follow one another in their places.
+// through the units of the machine, round by round, and queue for each of them. Blocks follow one another in their places.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace simtlab::predict::resios {
 struct Station {
   std::string name;
   double alone = 0;      // cycles if it is alone: latencies
-  double busy = 0;       // cycles of the unit: n warps at a time take n * busy, or alone, whichever is longer
-  double at_a_time = 0;  // > 0: only so many warps at a time, each batch as long as one alone
+  double busy = 0;       // cycles after which the unit can begin with the next warp
+  double at_a_time = 0;  // > 0: no more warps inside than so many
 };
 
 struct Work {

@@ -34,7 +34,7 @@ class Roofline final : public Model {
 
   Evaluation evaluate(const Counts& c, const Options&) const override {
     Evaluation out;
-    const auto units = units_of(c, c.mem_peak_bandwidth);
+    const auto units = units_of(c, c.mem_peak_bandwidth, c.issue_per_cycle);
     for (const Unit& u : units) out.terms.push_back({fmt::format("T_{}", u.name), "cycles", u.grid_cycles, Evidence::secondary});
     if (c.flops > 0) intensities(c, units, out);
     const Unit* slowest = longest(units);

@@ -22,7 +22,7 @@ constexpr double C::*throughput_needs[] = {
     &C::freq,       &C::active_sms, &C::blocks, &C::threads_per_block, &C::active_blocks_per_sm, &C::total_warps, &C::n, &C::warp_size, &C::insts, &C::mem_insts,
     &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::chain_cycles, &C::chain_accesses, &C::l1_lat, &C::l2_lat, &C::dram_lat, &C::l1_miss_ratio, &C::l2_miss_ratio,
     &C::lines_per_access, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle, &C::l2_bytes_per_cycle, &C::mem_peak_bandwidth, &C::shared_passes};
-constexpr double C::*throughput_uses[] = {&C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::pipe_cycles};
+constexpr double C::*throughput_uses[] = {&C::ilp, &C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::pipe_cycles};
 constexpr std::string_view throughput_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-7", "D-PREDICT-10", "D-PREDICT-11"};
 
 // Share of the theoretical bandwidth that refresh and turnarounds leave, where nobody measured it; that of the cycle-level model.
@@ -72,7 +72,7 @@ class Bound {
   }
 
   void throughput() {
-    for (const Unit& u : units_of(c_, bandwidth_)) {
+    for (const Unit& u : units_of(c_, bandwidth_, attainable_issue(c_))) {
       const double cycles = term(fmt::format("T_{}", u.name), "cycles", cycles_of(u), Evidence::secondary);
       if (cycles > busiest_cycles_) {
         busiest_cycles_ = cycles;

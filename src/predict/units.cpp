@@ -28,7 +28,7 @@ const std::vector<Lanes>& other_lanes() {
 
 class Collector {
  public:
-  Collector(const Counts& c, double dram_bandwidth) : c_(c), dram_bandwidth_(dram_bandwidth) {}
+  Collector(const Counts& c, double dram_bandwidth, double issue_per_cycle) : c_(c), dram_bandwidth_(dram_bandwidth), issue_per_cycle_(issue_per_cycle) {}
 
   std::vector<Unit> run() {
     if (!(c_.total_warps > 0) || !(c_.active_sms > 0)) return {};
@@ -36,7 +36,7 @@ class Collector {
       cores();
       pipeline();
       for (const Lanes& l : other_lanes()) sm(l.name, l.doc, true, l.per_scheduler, lanes(l.classes));
-      if (c_.insts > 0 && c_.issue_per_cycle > 0) sm("issue", "the issue slots of the schedulers", true, true, c_.insts / c_.issue_per_cycle);
+      if (c_.insts > 0 && issue_per_cycle_ > 0) sm("issue", "the issue slots of the schedulers", true, true, c_.insts / issue_per_cycle_);
       shared();
       load_store();
     }
@@ -119,7 +119,7 @@ class Collector {
   }
 
   const Counts& c_;
-  double dram_bandwidth_;
+  double dram_bandwidth_, issue_per_cycle_;
   std::vector<Unit> out_;
 };
 
@@ -146,7 +146,16 @@ bool knows_mix(const Counts& c) {
   return insts > 0;
 }
 
-std::vector<Unit> units_of(const Counts& counts, double dram_bandwidth) { return Collector(counts, dram_bandwidth).run(); }
+double attainable_issue(const Counts& c) {
+  if (std::isnan(c.ilp) || std::isnan(c.schedulers)) return c.issue_per_cycle;
+  // Groups of independent instructions with a mean of ilp and geometrically distributed sizes, each group issued `width` at a time.
+  const double width = c.issue_per_cycle / c.schedulers;
+  return width <= 1 ? c.issue_per_cycle : c.schedulers * std::min(c.ilp * (1 - std::pow(1 - 1 / c.ilp, width)), width);
+}
+
+std::vector<Unit> units_of(const Counts& counts, double dram_bandwidth, double issue_per_cycle) {
+  return Collector(counts, dram_bandwidth, issue_per_cycle).run();
+}
 
 const Unit* longest(const std::vector<Unit>& units, bool compute) {
   const Unit* out = nullptr;

@@ -25,8 +25,12 @@ struct Unit {
   double grid_cycles = 0;   // for all warps: spread evenly over the active SMs, or of the GPU's unit
 };
 
-// Rates as the counts have them; DRAM at `dram_bandwidth` (GB/s). Only units whose counts and rates are known: none means nothing is.
-std::vector<Unit> units_of(const Counts& counts, double dram_bandwidth);
+// Warp instructions that an SM issues in a cycle. A scheduler that issues several takes them from one warp: no more than are independent.
+double attainable_issue(const Counts& counts);
+
+// Rates as the counts have them; DRAM at `dram_bandwidth` (GB/s), issue at `issue_per_cycle`. Only units whose counts and rates are known:
+// none means nothing is.
+std::vector<Unit> units_of(const Counts& counts, double dram_bandwidth, double issue_per_cycle);
 
 // Cycles of one access to global memory on an idle machine, of the level that answers it: a mean with the miss ratios. Unknown if they are.
 double access_latency(const Counts& counts);

@@ -144,6 +144,19 @@ TEST(Throughput, IsFiniteAndNoShorterThanItsFloorWhateverTheCounts) {
         }
 }
 
+// A scheduler that issues two instructions a cycle takes them from one warp.
+TEST(Throughput, DualIssueNeedsIndependentInstructions) {
+  Counts c = counts_of("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
+  c.schedulers = 1;
+  c.issue_per_cycle = 2;
+  EXPECT_EQ(value_of(throughput().evaluate(c, {}), "T_issue"), 8000);
+  c.ilp = 1.5;
+  EXPECT_NEAR(value_of(throughput().evaluate(c, {}), "T_issue"), 8000 / (2 - 1 / 1.5), 1e-9);
+  c.ilp = 1000;
+  EXPECT_NEAR(value_of(throughput().evaluate(c, {}), "T_issue"), 4000, 4);
+  EXPECT_EQ(value_of(roofline().evaluate(c, {}), "T_issue"), 4000);
+}
+
 TEST(Throughput, SensitivitiesNameClasses) {
   const Counts c = counts_of("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
   const Prediction p = predict(throughput(), c, {});
@@ -198,12 +211,12 @@ TEST(Floor, IsThatOfTheMixWhereItIsKnown) {
 
 TEST(Units, WithoutAMixOnlyTrafficIsKnown) {
   Counts c;
-  EXPECT_TRUE(units_of(c, 100).empty());
+  EXPECT_TRUE(units_of(c, 100, 1).empty());
   c.total_warps = 10;
   c.active_sms = 2;
   c.dram_bytes = 1000;
   c.freq = 2;
-  const auto units = units_of(c, 100);
+  const auto units = units_of(c, 100, 1);
   ASSERT_EQ(units.size(), 1u);
   EXPECT_EQ(units[0].grid_cycles, 20);
   EXPECT_EQ(longest(units), &units[0]);
