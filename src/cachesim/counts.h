@@ -45,10 +45,11 @@ struct AccessCounts {
   std::uint64_t bytes = 0;         // different ones that threads ask for
   ReadCounts l1;
   std::uint64_t l2_accesses = 0, l2_misses = 0;   // reads
+  std::uint64_t waited = 0;        // of loads: from the access to the last of its data, SM cycles in the study's own time
   void add(const AccessCounts& o) {
     requests += o.requests, threads += o.threads, sectors += o.sectors, lines += o.lines, bytes += o.bytes;
     l1.add(o.l1);
-    l2_accesses += o.l2_accesses, l2_misses += o.l2_misses;
+    l2_accesses += o.l2_accesses, l2_misses += o.l2_misses, waited += o.waited;
   }
 };
 

@@ -7,11 +7,12 @@ namespace simtlab::cachesim {
 
 using stream::count_sectors;
 
-L2::L2(const device::Device& device, double sample)
+L2::L2(const device::Device& device, double sample, bool in_flight)
     : map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash),
       // The history sees lines of 128 bytes, as requests of the L1 caches are.
       history_({.bytes = device.l2.bytes, .line_bytes = 128, .sector_bytes = 32}, sample),
       unit_(static_cast<unsigned>(std::countr_zero(device.l2.sector_bytes / stream::sector_bytes))),
+      in_flight_(in_flight),
       write_back_(device.l2.write_policy == device::WritePolicy::write_back),
       write_allocate_(device.l2.write_allocate),
       latency_(to_time(device.l2.latency)),
@@ -43,15 +44,19 @@ L2::Answer L2::read(std::uint64_t line, std::uint8_t sectors, const Accessor& wh
   memory::Cache& slice = slice_of(line, slice_line);
   const std::uint8_t wanted = slice.widen(sectors);
   const memory::Cache::Probe probe = slice.read(slice_line, wanted);
-  history_.read(history_.lines().at(line), wanted, probe.miss, 0, unit_, who, counts_.read);
+  const std::uint32_t record = history_.lines().at(line);
+  history_.read(record, wanted, probe.miss, 0, unit_, who, counts_.read);
   free_ = std::max(free_, std::uint64_t{now} << 8) + count_sectors(wanted) * sector_;
-  if (probe.miss == 0) return {0, (free_ >> 8) + latency_};
+  if (probe.miss == 0) return {0, std::max<Time>((free_ >> 8) + latency_, in_flight_ ? arrival(history_.lines()[record].pending_until) : 0)};
   memory::Evictions evicted;
   slice.fill(slice_line, probe.miss, false, evicted);
   count_evictions(evicted);
   counts_.bytes_fetched += std::uint64_t{count_sectors(probe.miss)} * stream::sector_bytes;
   dram_free_ = std::max(dram_free_, free_) + count_sectors(probe.miss) * dram_sector_;
-  return {probe.miss, (dram_free_ >> 8) + dram_latency_};
+  const Time ready = (dram_free_ >> 8) + dram_latency_;
+  history_.lines()[record].pending_until = epoch_ + ready;
+  last_ = std::max(last_, ready);
+  return {probe.miss, ready};
 }
 
 void L2::write(const stream::Segment& segment) {
@@ -84,6 +89,8 @@ void L2::atomic(const stream::Segment& segment, const Accessor& who, Time now) {
 void L2::begin_launch() {
   counts_ = {};
   free_ = dram_free_ = 0;
+  epoch_ += last_;
+  last_ = 0;
   history_.begin_launch();
 }
 

@@ -13,7 +13,7 @@ namespace simtlab::cachesim {
 
 class L2 {
  public:
-  L2(const device::Device& device, double sample);
+  L2(const device::Device& device, double sample, bool in_flight = false);   // in_flight: Options::l2_in_flight
 
   struct Answer {
     std::uint8_t missed = 0;   // sectors that came from DRAM
@@ -38,10 +38,14 @@ class L2 {
   History history_;
   CacheCounts counts_;
   unsigned unit_ = 0;
-  bool write_back_, write_allocate_;
+  bool in_flight_, write_back_, write_allocate_;
   Time latency_, dram_latency_;
   // Fixed point, 8 more binary places than Time: when the slices and DRAM are free, and what a sector takes of them.
   std::uint64_t free_ = 0, dram_free_ = 0, sector_, dram_sector_;
+  // Every launch has a time of its own; the history of lines lives longer.
+  Time arrival(std::uint64_t pending_until) const { return pending_until > epoch_ ? pending_until - epoch_ : 0; }
+  std::uint64_t epoch_ = 0;
+  Time last_ = 0;
 };
 
 }  // namespace simtlab::cachesim

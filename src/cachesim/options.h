@@ -43,6 +43,9 @@ struct Options {
   double sample = 1;            // share of the lines whose reuse distances are followed
   std::uint32_t pictures = 0;   // points of the access pictures; 0: none
   std::uint64_t seed = 0;       // of the random order and random replacement
+  // What one SM has asked DRAM for comes to another one no sooner. Off in cache studies, whose free numbers (jitter, skew) were calibrated without; on
+  // where the latencies that loads meet are wanted.
+  bool l2_in_flight = false;
   bool operator==(const Options&) const = default;
 };
 

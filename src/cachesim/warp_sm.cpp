@@ -205,6 +205,7 @@ class WarpSm final : public Sm {
       port_ = now_;
       return;
     }
+    if (ready > now_) code.counts[pc].waited += (ready - now_) >> time_bits;
     Time* const board = &board_[std::size_t{place} * rows_];
     for (const std::uint16_t row : code.rows(inst).first(inst.dst_count)) board[row] = ready;
     warps_[place].data_until = std::max(warps_[place].data_until, ready);

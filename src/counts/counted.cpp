@@ -13,8 +13,8 @@ using stream::Step;
 
 constexpr std::uint64_t looks_at_all = 256;        // accesses of an instruction that are looked at one by one; of the later ones every so many
 constexpr std::uint64_t look_every = 16;
-constexpr std::size_t ways_kept = 4;               // warps
-constexpr std::size_t steps_kept = 100000;         // of each
+constexpr std::size_t ways_kept = 12;              // warps
+constexpr std::size_t steps_kept = 40000;          // of each
 // A coalesced access needs no more sectors than its bytes fill, and one for a start in the middle of a sector.
 constexpr unsigned sectors_to_spare = 1;
 
@@ -58,7 +58,7 @@ struct CountedState {
   stream::Segments segments;
   std::vector<WarpWay> ways;
   BlockSpread spread;
-  std::uint64_t warp_instructions = 0;
+  std::uint64_t warp_instructions = 0, begun = 0;   // begun: blocks
 };
 
 void CountedState::settle() {
@@ -100,7 +100,6 @@ void CountedState::look(InstCounts& counts, const Step& step, Footstep* footstep
     ++counts.uncoalesced;
     counts.uncoalesced_sectors += sectors;
   }
-  if (footstep != nullptr) footstep->passes = static_cast<std::uint16_t>(segments.count);
 }
 
 namespace {
@@ -108,18 +107,22 @@ namespace {
 class CountedBlock final : public stream::ResidentBlock {
  public:
   CountedBlock(std::unique_ptr<stream::ResidentBlock> inner, CountedState& state, unsigned warps)
-      : inner_(std::move(inner)), state_(state), ways_(warps, none) {}
+      : inner_(std::move(inner)), state_(state), ways_(warps, none), warp_executed_(warps) {}
 
   void reset(std::uint64_t block, unsigned sm, unsigned first_warp_slot) override {
     inner_->reset(block, sm, first_warp_slot);
     live_ = static_cast<unsigned>(ways_.size());
     executed_ = 0;
     std::ranges::fill(ways_, none);
-    // The first and the last warp of the first blocks: often one that does more and one that does less.
-    for (const unsigned warp : {0u, static_cast<unsigned>(ways_.size() - 1)}) {
+    std::ranges::fill(warp_executed_, 0u);
+    // Warps of the first blocks, then of ever fewer of the later ones; in the middle of a block, which its edges are not like, and elsewhere.
+    const std::uint64_t number = state_.begun++;
+    if (number >= 4 && !std::has_single_bit(number)) return;
+    const auto count = ways_.size();
+    for (const std::size_t warp : {count / 2, (number * 5 + 1) % count}) {
       if (state_.ways.size() >= ways_kept || ways_[warp] != none) continue;
       ways_[warp] = state_.ways.size();
-      state_.ways.push_back({block, warp, false, {}});
+      state_.ways.push_back({block, static_cast<unsigned>(warp), false, {}});
     }
   }
   stream::WarpStatus status(unsigned warp) const override { return inner_->status(warp); }
@@ -133,7 +136,7 @@ class CountedBlock final : public stream::ResidentBlock {
     InstCounts& counts = state_.of(*step.function).counts.at[step.pc];
     ++counts.executed;
     counts.threads += static_cast<unsigned>(std::popcount(step.mask));
-    ++executed_;
+    ++executed_, ++warp_executed_[warp];
     Footstep* const footstep = ways_[warp] == none ? nullptr : add_step(ways_[warp], {step.function, step.pc, 1, step.mask == 0});
     if (step.addresses != nullptr && step.mask != 0 &&
         (footstep != nullptr || counts.executed <= looks_at_all || counts.executed % look_every == 0))
@@ -150,7 +153,7 @@ class CountedBlock final : public stream::ResidentBlock {
     const auto threads = static_cast<std::int64_t>(run.threads / run.instructions);
     ++g.runs[from.pc], --g.runs[from.pc + run.instructions];
     g.run_threads[from.pc] += threads, g.run_threads[from.pc + run.instructions] -= threads;
-    executed_ += run.instructions;
+    executed_ += run.instructions, warp_executed_[warp] += run.instructions;
     if (ways_[warp] != none)
       for (std::uint32_t i = 0; i < run.instructions; ++i) add_step(ways_[warp], {from.function, from.pc + i, 1, false});
     return run;
@@ -168,6 +171,7 @@ class CountedBlock final : public stream::ResidentBlock {
 
   void ended(unsigned warp) {
     if (ways_[warp] != none) state_.ways[ways_[warp]].complete = state_.ways[ways_[warp]].steps.size() < steps_kept;
+    state_.spread.longest_warp = std::max(state_.spread.longest_warp, warp_executed_[warp]);
     if (--live_ != 0) return;
     state_.spread.add(static_cast<double>(executed_));
     state_.warp_instructions += executed_;
@@ -176,6 +180,7 @@ class CountedBlock final : public stream::ResidentBlock {
   std::unique_ptr<stream::ResidentBlock> inner_;
   CountedState& state_;
   std::vector<std::size_t> ways_;
+  std::vector<std::uint64_t> warp_executed_;
   unsigned live_ = 0;
   std::uint64_t executed_ = 0;
 };

@@ -30,7 +30,7 @@ struct FunctionCounts {
 struct Footstep {
   const ptx::Function* function = nullptr;
   std::uint32_t pc = 0;
-  std::uint16_t passes = 1;          // of shared memory; lines of global and local memory
+  std::uint16_t passes = 1;          // of shared memory
   bool skipped = false;              // the guard was false in all lanes
 };
 
@@ -45,6 +45,7 @@ struct WarpWay {
 struct BlockSpread {
   std::uint64_t blocks = 0;
   double mean = 0, squares = 0;      // Welford's sums
+  std::uint64_t longest_warp = 0;    // instructions
   void add(double instructions);
   double variance() const { return blocks < 2 ? 0 : squares / static_cast<double>(blocks - 1); }
 };

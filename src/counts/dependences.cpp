@@ -19,34 +19,30 @@ struct Slot {
 
 class Walk {
  public:
-  Walk(timing::Programs& programs, const timing::Latencies& latencies, const device::Device& device, const LoadLatency& load_latency)
-      : programs_(programs), latencies_(latencies), device_(device), load_latency_(load_latency), slots_(programs.scoreboard_slots()) {}
+  Walk(timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency)
+      : programs_(programs), latencies_(latencies), load_latency_(load_latency), slots_(programs.scoreboard_slots()) {}
 
   void step(const Footstep& s) {
     const timing::Program& program = *programs_.of(*s.function);
     const InstInfo& info = program[s.pc];
     const auto registers = program.registers(info);
-    const bool loads = is_load(info);
-    wait_for(registers, info, loads && !s.skipped);
+    const bool loads = is_load(info) && !s.skipped;
+    ++d_.insts;
     if (info.count == 0) return move(registers, info);   // folded into another instruction: its result is there with its operands
-    double ready = now_ + (info.count - 1) * info.gap;
-    now_ = ready + 1;
-    ready += s.skipped ? 1 : latency_of(info, s);
+    wait_for(registers, info, loads);
+    const double last = now_ + (info.count - 1) * info.gap;
+    const double ready = last + (s.skipped ? 1 : latency_of(info, s));
     for (const std::uint16_t slot : registers.first(info.dst_count)) slots_[slot] = {ready, loads, group_, load_group_};
-    if (info.kind == Kind::control) now_ += static_cast<double>(latencies_.branch) - 1;
-    if (info.kind == Kind::barrier) now_ += static_cast<double>(latencies_.barrier) - 1;
+    now_ = last + issue_of(info);
     end_ = std::max(end_, ready);
-    ++insts_;
-    if (loads && !s.skipped) ++loads_;
+    d_.machine_insts += info.count;
+    if (loads) ++d_.loads;
   }
 
-  Dependences result() const {
-    Dependences d;
-    d.latency = std::max(end_, now_);
-    d.memory_wait = memory_wait_;
-    d.ilp = static_cast<double>(std::max<std::uint64_t>(insts_, 1)) / (group_ + 1.0);
-    d.mlp = loads_ == 0 ? 1 : static_cast<double>(loads_) / std::max(1.0, static_cast<double>(load_groups_used_));
-    return d;
+  Dependences result() {
+    d_.latency = std::max(end_, now_);
+    d_.groups = group_ + 1.0;
+    return d_;
   }
 
  private:
@@ -65,13 +61,12 @@ class Walk {
       dependent = dependent || (slot.ready > 0 && slot.group == group_);
       load_dependent = load_dependent || (slot.memory && slot.load_group == load_group_);
     }
-    if (info.count == 0) return;
-    if (memory) memory_wait_ += at - now_;
+    if (memory) d_.memory_wait += at - now_;
     now_ = at;
     if (dependent) ++group_;
     // What a load brought is used: the loads after that are of another group.
-    if (load_dependent) load_group_ = load_group_ + 1;
-    if (loads && counted_group_ != load_group_) counted_group_ = load_group_, ++load_groups_used_;
+    if (load_dependent) ++load_group_;
+    if (loads && counted_group_ != load_group_) counted_group_ = load_group_, ++d_.load_groups;
   }
 
   void move(std::span<const std::uint16_t> registers, const InstInfo& info) {
@@ -81,15 +76,21 @@ class Walk {
     for (const std::uint16_t slot : registers.first(info.dst_count)) slots_[slot] = last;
   }
 
+  // Cycles until the next instruction of the warp.
+  double issue_of(const InstInfo& info) const {
+    switch (info.kind) {
+      case Kind::control: return static_cast<double>(latencies_.branch);
+      case Kind::barrier: return static_cast<double>(latencies_.barrier);
+      case Kind::fence: return static_cast<double>(latencies_.fence);
+      default: return 1;
+    }
+  }
+
   double latency_of(const InstInfo& info, const Footstep& s) const {
     using enum ptx::OpClass;
     if (info.kind != Kind::memory) return info.latency * fine;
     if (info.op_class == store) return 1;
-    if (is_load(info)) {
-      // Lines of one access follow each other through L1's port.
-      const double line = device_.l1.bytes_per_cycle > 0 ? device_.l1.line_bytes / device_.l1.bytes_per_cycle : 1;
-      return load_latency_(*s.function, s.pc) + (s.passes - 1) * line;
-    }
+    if (is_load(info)) return load_latency_(*s.function, s.pc);
     if (info.op_class == constant) return latencies_.constant * fine;
     if (info.op_class == shared) return latencies_.shared * fine + s.passes - 1;
     return info.latency * fine;
@@ -97,19 +98,22 @@ class Walk {
 
   timing::Programs& programs_;
   const timing::Latencies& latencies_;
-  const device::Device& device_;
   const LoadLatency& load_latency_;
   std::vector<Slot> slots_;
-  double now_ = 0, end_ = 0, memory_wait_ = 0;
+  double now_ = 0, end_ = 0;
   std::uint32_t group_ = 0, load_group_ = 1, counted_group_ = 0;
-  std::uint64_t insts_ = 0, loads_ = 0, load_groups_used_ = 0;
+  Dependences d_;
 };
 
 }  // namespace
 
-Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies, const device::Device& device,
-                   const LoadLatency& load_latency) {
-  Walk walk(programs, latencies, device, load_latency);
+void Dependences::add(const Dependences& o) {
+  insts += o.insts, machine_insts += o.machine_insts, groups += o.groups, loads += o.loads, load_groups += o.load_groups;
+  latency += o.latency, memory_wait += o.memory_wait;
+}
+
+Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency) {
+  Walk walk(programs, latencies, load_latency);
   for (const Footstep& s : way.steps) walk.step(s);
   return walk.result();
 }

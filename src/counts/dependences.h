@@ -4,23 +4,23 @@
 #include <functional>
 
 #include "counts/counted.h"
-#include "device/device.h"
 #include "timing/latencies.h"
 #include "timing/program.h"
 
 namespace simtlab::counts {
 
-// Latency of a load or atomic by what it met in the caches, SM cycles.
+// Latency of a load or atomic, SM cycles.
 using LoadLatency = std::function<double(const ptx::Function&, std::uint32_t pc)>;
 
 struct Dependences {
-  double ilp = 1;             // instructions between two that need a result of the group before
-  double mlp = 1;             // the same of loads from global and local memory
-  double latency = 0;         // cycles from the first issue to the last result; one instruction a cycle, nobody else on the GPU
+  double insts = 0, machine_insts = 0;   // of the way: PTX, and what the machine makes of it
+  double groups = 0;          // of machine instructions, cut where one needs a result of its group
+  double loads = 0, load_groups = 0;   // the same of loads from global and local memory
+  double latency = 0;         // cycles from the first issue to the last result; an instruction a cycle at most, in order
   double memory_wait = 0;     // of them: nothing could be issued for want of what global or local memory brings
+  void add(const Dependences& o);
 };
 // Of an incomplete way, the part that is known.
-Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies, const device::Device& device,
-                   const LoadLatency& load_latency);
+Dependences follow(const WarpWay& way, timing::Programs& programs, const timing::Latencies& latencies, const LoadLatency& load_latency);
 
 }  // namespace simtlab::counts

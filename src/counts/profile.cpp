@@ -11,11 +11,6 @@ namespace {
 
 using ptx::OpClass;
 using timing::InstInfo;
-using timing::Pipe;
-
-constexpr double fixed_one = static_cast<double>(timing::FixedCycles{1} << memory::fixed_bits);
-// A warp that asks for a line that is already on its way waits for a part of the latency: half, if it comes at any time.
-constexpr double pending_wait = 0.5;
 
 double over(double part, double all) { return all > 0 ? part / all : 0; }
 
@@ -29,13 +24,11 @@ struct Sums {
   double shared = 0, passes = 0, ideal_passes = 0;
   double read_sectors = 0, missed_sectors = 0, l2_reads = 0, l2_misses = 0;
   std::array<double, device::op_class_names.size()> classes{};
-  std::array<double, timing::pipe_count> pipes{};      // SM cycles
 };
 
 class Adder {
  public:
-  Adder(const Measured& m, const timing::PipeTable& pipes, const timing::Lowering& lowering, timing::Programs& programs)
-      : m_(m), pipes_(pipes), lowering_(lowering), programs_(programs) {}
+  Adder(const Measured& m, const timing::Lowering& lowering, timing::Programs& programs) : m_(m), lowering_(lowering), programs_(programs) {}
 
   Sums run() {
     for (const auto& [function, counts] : m_.launch.functions()) {
@@ -55,11 +48,9 @@ class Adder {
     s_.flops += static_cast<double>(c.threads) * info.flops;
     if (info.kind == timing::Kind::barrier) s_.barriers += executed;
     add_classes(info, executed);
-    if (c.shared_looks != 0) add_shared(info, c, executed);
+    if (c.shared_looks != 0) add_shared(c, executed);
     const cachesim::AccessCounts* accesses = m_.study.counts(function, pc);
-    const bool global = is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0;
-    if (global) add_accesses(info, c, *accesses);
-    add_pipes(info, executed, global ? accesses : nullptr, c);
+    if (is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0) add_accesses(info, c, *accesses);
   }
 
   void add_classes(const InstInfo& info, double executed) {
@@ -72,7 +63,7 @@ class Adder {
     add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - first);
   }
 
-  void add_shared(const InstInfo&, const InstCounts& c, double executed) {
+  void add_shared(const InstCounts& c, double executed) {
     const double looks = static_cast<double>(c.shared_looks);
     s_.shared += executed;
     s_.passes += executed * static_cast<double>(c.passes) / looks;
@@ -97,75 +88,27 @@ class Adder {
     s_.l2_misses += static_cast<double>(a.l2_misses);
   }
 
-  // As Sm::issue and the ports of the load-store unit do; a pipeline's cycles are those of the whole SM.
-  void add_pipes(const InstInfo& info, double executed, const cachesim::AccessCounts* accesses, const InstCounts& c) {
-    if (info.count == 0) return;
-    const double schedulers = m_.device.sm.schedulers;
-    const auto at = [&](Pipe pipe) -> double& { return s_.pipes[static_cast<std::size_t>(pipe)]; };
-    at(info.part_pipe) += executed * info.switch_at * static_cast<double>(info.part_interval) / fixed_one / schedulers;
-    const double sm_cost = static_cast<double>(info.sm_cost) / fixed_one;
-    double rest = (info.count - info.switch_at) * static_cast<double>(info.interval) / fixed_one / schedulers;
-    switch (info.pipe) {
-      case Pipe::mio:
-        rest = std::max(rest, sm_cost * (c.shared_looks == 0 ? 1 : static_cast<double>(c.passes) / static_cast<double>(c.shared_looks)));
-        break;
-      case Pipe::lg:
-      case Pipe::tex: {
-        const double requests = accesses == nullptr ? 0 : static_cast<double>(accesses->requests);
-        if (requests == 0) break;
-        const double sector = stream::sector_bytes / m_.device.l1.bytes_per_cycle;
-        rest = std::max({rest, sm_cost, static_cast<double>(accesses->lines) / requests, static_cast<double>(accesses->sectors) / requests * sector});
-        break;
-      }
-      default:
-        break;
-    }
-    at(info.pipe) += executed * rest;
-  }
-
   const Measured& m_;
-  const timing::PipeTable& pipes_;
   const timing::Lowering& lowering_;
   timing::Programs& programs_;
   Sums s_;
 };
 
-// The expected latency of a load: of as many lines as it asks for the slowest counts.
-double expected_latency(const cachesim::AccessCounts* a, const device::Device& device, double atomic_latency, bool atomic) {
-  if (atomic) return atomic_latency;
-  if (a == nullptr || a->requests == 0) return device.dram.latency;
-  const double lines = static_cast<double>(a->lines) / static_cast<double>(a->requests);
-  const auto any = [&](double share) { return 1 - std::pow(1 - std::clamp(share, 0.0, 1.0), std::max(lines, 1.0)); };
-  const auto accesses = static_cast<double>(a->l1.accesses);
-  const double miss = a->l1.accesses == 0 ? 1 : any((static_cast<double>(a->l1.misses) + pending_wait * static_cast<double>(a->l1.pending)) / accesses);
-  const double far = any(over(static_cast<double>(a->l2_misses), static_cast<double>(a->l2_accesses)));
-  const double beyond = device.l2.latency + far * (device.dram.latency - device.l2.latency);
-  return (1 - miss) * device.l1.latency + miss * beyond;
-}
-
 void set_dependences(Profile& p, const Measured& m, timing::Programs& programs) {
   const timing::Latencies latencies(m.device);
-  const double atomic_latency = m.device.latency[static_cast<std::size_t>(OpClass::atomic)];
   const LoadLatency load_latency = [&](const ptx::Function& function, std::uint32_t pc) {
-    return expected_latency(m.study.counts(function, pc), m.device, atomic_latency, function.code[pc].op_class == OpClass::atomic);
+    if (function.code[pc].op_class == OpClass::atomic) return m.device.latency[static_cast<std::size_t>(OpClass::atomic)];
+    const cachesim::AccessCounts* a = m.study.counts(function, pc);
+    return a == nullptr ? m.device.l1.latency : over(static_cast<double>(a->waited), static_cast<double>(a->requests));
   };
-  double n = 0;
-  p.ilp = p.mlp = 0;
-  for (const WarpWay& way : m.launch.ways()) {
-    if (way.steps.empty()) continue;
-    const Dependences d = follow(way, programs, latencies, m.device, load_latency);
-    // The way of a long warp is known in part; the rest goes like it.
-    const double mean = over(static_cast<double>(m.launch.warp_instructions()), static_cast<double>(m.launch.spread().blocks) * p.warps_per_block);
-    const double scale = way.complete ? 1 : std::max(1.0, mean / static_cast<double>(way.steps.size()));
-    p.ilp += d.ilp, p.mlp += d.mlp;
-    p.warp_latency += d.latency * scale, p.warp_memory_wait += d.memory_wait * scale;
-    ++n;
-  }
-  if (n == 0) {
-    p.ilp = p.mlp = 1;
-    return;
-  }
-  for (double* value : {&p.ilp, &p.mlp, &p.warp_latency, &p.warp_memory_wait}) *value /= n;
+  Dependences sum;
+  for (const WarpWay& way : m.launch.ways()) sum.add(follow(way, programs, latencies, load_latency));
+  if (sum.insts == 0) return;
+  p.ilp = std::max(1.0, sum.machine_insts / sum.groups);
+  p.mlp = std::max(1.0, over(sum.loads, sum.load_groups));
+  // Long ways are known in part, and no way is the mean one: the time goes with the instructions.
+  const double scale = p.ptx_insts / sum.insts;
+  p.warp_latency = sum.latency * scale, p.warp_memory_wait = sum.memory_wait * scale;
 }
 
 // What the rest of the grid moves: as much for an instruction as the second half of the sample.
@@ -214,7 +157,7 @@ Profile profile_of(const Measured& m) {
   const timing::Lowering lowering(m.device, m.lowering);
   timing::Programs programs;
   programs.begin(launch.function(), pipes, lowering);
-  const Sums s = Adder(m, pipes, lowering, programs).run();
+  const Sums s = Adder(m, lowering, programs).run();
   const double warps = std::max(1.0, static_cast<double>(spread.blocks) * p.warps_per_block);
   // Of all warps of the grid, as far as it is known what they execute.
   const double rest = m.rest_instructions != 0 ? static_cast<double>(m.rest_instructions) : spread.mean * static_cast<double>(m.rest_blocks);
@@ -226,11 +169,8 @@ Profile profile_of(const Measured& m) {
   p.active_lanes = over(s.threads, s.executed);
   p.sync_insts = s.barriers / warps * per_warp;
   set_accesses(p, s, warps / per_warp);
-  const auto busiest = std::ranges::max_element(s.pipes);
-  p.pipe_cycles = *busiest / warps * per_warp;
-  p.pipe = timing::name_of(static_cast<Pipe>(busiest - s.pipes.begin()));
   set_dependences(p, m, programs);
-  p.warp_latency *= per_warp, p.warp_memory_wait *= per_warp;
+  p.warp_spread = std::max(1.0, over(static_cast<double>(spread.longest_warp), p.ptx_insts));
 
   p.flops = s.flops * whole;
   p.l1_bytes = s.sectors * whole * stream::sector_bytes;

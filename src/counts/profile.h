@@ -23,7 +23,6 @@ struct Profile {
   std::uint64_t blocks = 0;
   std::uint32_t threads_per_block = 0, warps_per_block = 0, registers = 0;
   device::Occupancy occupancy;
-  double sm_share = 1;                     // active SMs: min(blocks, SMs)
 
   // Sample.
   std::uint64_t sampled_blocks = 0, sampled_instructions = 0;   // PTX warp instructions
@@ -35,12 +34,11 @@ struct Profile {
   double global_insts = 0, coalesced_insts = 0, uncoalesced_insts = 0;   // accesses to global and local memory
   double sectors_per_uncoalesced = 0, sectors_per_access = 0, lines_per_access = 0, bytes_per_access = 0;
   double shared_insts = 0, shared_passes = 0, shared_passes_ideal = 0;   // passes of one access
-  double pipe_cycles = 0;                  // that the busiest pipeline of an SM takes for a warp
-  std::string pipe;                        // its name
   // Dependences, from the way of a few warps.
   double ilp = 1, mlp = 1;
-  double warp_latency = 0;                 // cycles that a warp takes alone on an idle GPU, with the hit rates of the sample
+  double warp_latency = 0;                 // cycles that a warp takes alone, with the latencies that its loads meet in the sample
   double warp_memory_wait = 0;             // of them: waited for global and local memory
+  double warp_spread = 1;                  // instructions of the longest warp over those of a mean one
 
   // Of the whole grid.
   double flops = 0, l1_bytes = 0, l2_bytes = 0, dram_bytes = 0, useful_bytes = 0;

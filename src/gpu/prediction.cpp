@@ -14,6 +14,7 @@
 #include "counts/profile.h"
 #include "gpu/impl.h"
 #include "predict/answer.h"
+#include "predict/units.h"
 
 namespace simtlab::gpu {
 namespace {
@@ -29,6 +30,8 @@ constexpr std::uint64_t worth_executing = 40'000'000;
 cachesim::Options study_options(std::uint64_t seed) {
   cachesim::Options o;
   o.sample = 1.0 / 1024;
+  o.jitter = 0;
+  o.l2_in_flight = true;
   o.seed = seed;
   return o;
 }
@@ -79,7 +82,7 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const device::De
   set(&C::active_lanes, std::clamp(p.active_lanes, 1.0, 32.0));
   set(&C::warp_latency, p.warp_latency, "way of a few warps");
   set(&C::warp_memory_wait, p.warp_memory_wait, "way of a few warps");
-  set(&C::pipe_cycles, p.pipe_cycles, p.pipe.c_str());
+  set(&C::warp_spread, p.warp_spread);
   set(&C::ilp, p.ilp, "way of a few warps");
   set(&C::mlp, p.mlp, "way of a few warps");
   const double sm_warps = static_cast<double>(p.blocks) * warps / static_cast<double>(sms);
@@ -172,6 +175,8 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   predict::Inputs inputs = predict::parse_counts(options.predict.counts, options.predict.counts_file);
   fill_inputs(inputs, profile, device);
   predict::complete(inputs, &device);
+  if (inputs.source(&C::warp_latency).text.starts_with("executed") && !inputs.has(&C::sampled_latency))
+    inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts), {"derived: hit rates and latencies of the machine"});
   result::KernelResult out = predict::answer(source.function().name, inputs, options.predict.model,
                                              model_options(options.predict));
   out.tables.push_back(counts_table(inputs));

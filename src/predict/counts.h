@@ -88,7 +88,9 @@ struct Counts {
   double lines_per_access = unknown;      // 128-byte lines (passes of L1) of one global access, a mean
   double warp_latency = unknown;          // cycles of a warp alone on an idle GPU, from its first issue to its last result
   double warp_memory_wait = unknown;      // of them: nothing could be issued for want of global or local memory
+  double sampled_latency = unknown;       // of an access by the hit rates and latencies with which warp_latency was found
   double pipe_cycles = unknown;           // that the busiest pipeline of an SM takes for the instructions of a warp
+  double warp_spread = unknown;           // instructions of the longest warp over those of a mean one
   double active_lanes = unknown;          // of an instruction, a mean
   double chain_cycles = unknown;          // per warp; cycles of one alone on an idle SM, its round trips to global memory left out
   double chain_accesses = unknown;        // per warp; round trips to global memory that follow one another

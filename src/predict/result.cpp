@@ -55,7 +55,8 @@ result::KernelResult to_result(const std::string& name, const Counts& counts, st
     for (const std::string_view id : p.model->deviations())
       if (std::ranges::find(k.not_modelled, id) == k.not_modelled.end()) k.not_modelled.emplace_back(id);
   }
-  std::ranges::sort(k.not_modelled);
+  // D-PREDICT-2 before D-PREDICT-10.
+  std::ranges::sort(k.not_modelled, [](const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
   for (const Skipped& s : skipped) tables.remarks.rows.push_back({s.model, s.reason});
   if (!predictions.empty()) k.bottleneck = fmt::format("{} ({})", predictions.front().evaluation.limit, predictions.front().model->name());
   for (Table* t : {&tables.predictions, &tables.terms, &tables.sensitivity, &tables.remarks}) k.tables.push_back(std::move(*t));

@@ -2,9 +2,9 @@
 // takes as long as its busiest unit, or as its warps take with the latencies of their dependent instructions, a wave of resident blocks
 // after the other, whichever is longer.
 //
-// Ours on top: waves are those of the SM with the most blocks; the chain of a warp ends with its stores; and some of the shorter of both
-// times stays uncovered (the first warps wait before the units have work, the last ones leave them idle): overlap() states the rule and
-// where its constant is from.
+// Ours on top: waves are those of the SM with the most blocks; the time of one warp is that of its way, where it was followed, else that of a
+// chain of mean latencies; its stores end it; units that are busy still wait for the first warp and have little to do for the last one:
+// half of the time of a warp stays uncovered; and a warp that does more than the others ends alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,12 +22,13 @@ constexpr double C::*throughput_needs[] = {
     &C::freq,       &C::active_sms, &C::blocks, &C::threads_per_block, &C::active_blocks_per_sm, &C::total_warps, &C::n, &C::warp_size, &C::insts, &C::mem_insts,
     &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::chain_cycles, &C::chain_accesses, &C::l1_lat, &C::l2_lat, &C::dram_lat, &C::l1_miss_ratio, &C::l2_miss_ratio,
     &C::lines_per_access, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle, &C::l2_bytes_per_cycle, &C::mem_peak_bandwidth, &C::shared_passes};
-constexpr double C::*throughput_uses[] = {&C::ilp, &C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::pipe_cycles};
+constexpr double C::*throughput_uses[] = {&C::ilp, &C::warp_latency, &C::warp_memory_wait, &C::warp_spread, &C::sampled_latency, &C::dram_bandwidth_measured,
+                                           &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::block_launch, &C::pipe_cycles, &C::line_bytes};
 constexpr std::string_view throughput_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-7", "D-PREDICT-10", "D-PREDICT-11"};
 
 // Share of the theoretical bandwidth that refresh and turnarounds leave, where nobody measured it; that of the cycle-level model.
 constexpr double sustained_share = 0.95;
-// Of overlap(): fitted to 128 synthetic kernels on V100 and GTX 480 (docs/models.md).
+// Of the time of a warp, where the units are busy. Of 0.3, 0.5 and 0.7 the best for 186 launches of the examples on six GPUs (docs/models.md).
 constexpr double uncovered = 0.5;
 
 double or_else(double value, double otherwise) { return std::isnan(value) ? otherwise : value; }
@@ -46,12 +47,17 @@ class Bound {
     term("blocks_per_SM", "1", most_blocks_);
     term("waves", "1", waves_);
     throughput();
-    const double latency = latencies();
-    const double busiest = busiest_cycles_, waiting = waves_ * latency + launch_ * resident_;
+    const double chain = latencies();
+    const double latency = std::isnan(c_.warp_latency) ? chain : term("L", "cycles", c_.warp_latency + longer_wait());
+    const double drain = term("T_stores", "cycles", stores() ? c_.l2_lat : 0);   // a warp leaves when its stores are acknowledged
+    const double begin = term("T_begin", "cycles", launch_ * (resident_ - 1));
+    const double tail = term("T_longest_warp", "cycles", std::isnan(c_.warp_spread) ? 0 : (c_.warp_spread - 1) * latency);
+    const double busiest = busiest_cycles_ + uncovered * latency, waiting = waves_ * latency;
     term("T_throughput", "cycles", busiest, Evidence::secondary);
     term("T_latency", "cycles", waiting, Evidence::secondary);
-    const double rest = term("T_uncovered", "cycles", overlap(busiest, waiting));
-    out_.cycles = term("T_exec", "cycles", std::max(busiest, waiting) + rest);
+    out_.cycles = term("T_exec", "cycles", std::max(busiest, waiting) + begin + tail + drain);
+    if (!std::isnan(c_.warp_memory_wait)) mostly_memory_ = 2 * c_.warp_memory_wait > latency;
+    if (tail > std::max(busiest, waiting)) imbalance_ = true;
     describe(busiest, waiting);
     return std::move(out_);
   }
@@ -92,23 +98,23 @@ class Bound {
     const double access = term("access_latency", "cycles", access_latency(c_));
     const double memory = term("chain_memory", "cycles", c_.chain_accesses * access, Evidence::secondary);
     term("chain_computation", "cycles", c_.chain_cycles, Evidence::secondary);
-    const bool stores = c_.mix.insts[class_index("store")] > 0;
-    const double end = term("chain_stores", "cycles", stores ? c_.l2_lat : 0);   // a warp leaves when its stores are acknowledged
     mostly_memory_ = memory > c_.chain_cycles;
-    return term("warp_latency", "cycles", memory + c_.chain_cycles + end);
+    return term("chain_latency", "cycles", memory + c_.chain_cycles);
   }
 
-  // What of the shorter time the longer does not cover: nothing where latency leaves the units idle anyway, up to half of the latency where
-  // the units are busy.
-  static double overlap(double busiest, double waiting) {
-    const double sum = busiest + waiting;
-    return sum > 0 ? uncovered * std::min(busiest, waiting) * busiest / sum : 0;
+  // The way of a warp was followed with the latencies of its sample; with others its waits are longer or shorter in proportion.
+  double longer_wait() const {
+    if (std::isnan(c_.warp_memory_wait) || !(c_.sampled_latency > 0)) return 0;
+    return c_.warp_memory_wait * (access_latency(c_) / c_.sampled_latency - 1);
   }
+
+  bool stores() const { return c_.mix.insts[class_index("store")] > 0; }
 
   void describe(double busiest, double waiting) {
     const bool latency = waiting > busiest;
-    out_.which_case = latency ? "latency: too few warps" : "throughput: a unit is busy";
-    out_.limit = !latency        ? fmt::format("{}", limit_)
+    out_.which_case = imbalance_ ? "imbalance: the longest warp" : latency ? "latency: too few warps" : "throughput: a unit is busy";
+    out_.limit = imbalance_      ? "one warp does more than the others"
+                 : !latency      ? fmt::format("{}", limit_)
                  : mostly_memory_ ? "latency of memory: too few warps and independent accesses"
                                   : "latency of instructions: too few warps and independent instructions";
     if (c_.blocks < c_.active_sms * c_.active_blocks_per_sm) out_.notes.push_back("The grid does not fill the SMs once: they hold fewer blocks than they could.");
@@ -116,14 +122,14 @@ class Bound {
     if (most_blocks_ > 1 && idle > 0.1)
       out_.notes.push_back(fmt::format("The last blocks leave SMs idle: {:.0f} % of the places of {} blocks an SM are empty.", 100 * idle, most_blocks_));
     // More warps than needed hide no latency: Little's law.
-    if (busiest > 0 && waiting > 0)
-      term("warps_to_hide_latency", "warps", std::ceil(waiting / busiest * resident_ * warps_per_block_));
+    if (busiest_cycles_ > 0 && waiting > 0)
+      term("warps_to_hide_latency", "warps", std::ceil(waiting / busiest_cycles_ * resident_ * warps_per_block_));
   }
 
   const Counts& c_;
   double warps_per_block_, most_blocks_, resident_, waves_, bandwidth_;
   double busiest_cycles_ = 0, launch_ = 0;
-  bool mostly_memory_ = false;
+  bool mostly_memory_ = false, imbalance_ = false;
   std::string_view limit_ = "nothing";
   Evaluation out_;
 };

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "report/nest_text.h"
 
@@ -26,6 +28,7 @@ using result::Result;
 using result::Table;
 
 constexpr std::size_t parameters_shown = 4;
+constexpr std::size_t launches_in_full = 2;
 constexpr double change_shown = 5e-5;   // less is 0.0 %
 
 class PredictWriter {
@@ -33,8 +36,14 @@ class PredictWriter {
   PredictWriter(const Result& result, const TextOptions& options) : result_(result), options_(options), style_(options.style) {}
 
   std::string run() {
-    for (const KernelResult& k : result_.kernels) one(k);
-    if (options_.all) counts();
+    // Of many launches the table alone, but for those that take longest.
+    std::vector<double> times;
+    for (const KernelResult& k : result_.kernels) times.push_back(time_of(k));
+    std::ranges::sort(times, std::greater{});
+    const double full = options_.all || times.size() <= launches_in_full ? -1 : times[launches_in_full - 1];
+    for (const KernelResult& k : result_.kernels) one(k, time_of(k) >= full);
+    if (result_.kernels.size() > 1) total();
+    if (options_.all && !has_counts()) configuration();
     if (!options_.all) note("--explain shows every intermediate value and where each count is from");
     return out_;
   }
@@ -59,24 +68,65 @@ class PredictWriter {
     line(fmt::format("    {}: {}", label, wrapped(text, std::max(style_.width, 60u) - 4, 6)));
   }
 
-  void one(const KernelResult& k) {
-    line(painted(fmt::format("{}: {} on {}", printable(k.name), launch_of(k), printable(result_.manifest.device)), Paint::bold, style_));
+  // By the first model that answered.
+  static double time_of(const KernelResult& k) {
     const Table* predictions = result::find(k.tables, "predictions");
-    if (predictions == nullptr) return;
-    line("");
+    return predictions == nullptr || predictions->rows.empty() ? 0 : value(*predictions, predictions->rows.front(), "time");
+  }
+  bool has_counts() const {
+    return std::ranges::any_of(result_.kernels, [](const KernelResult& k) { return result::find(k.tables, "counts") != nullptr; });
+  }
+
+  void one(const KernelResult& k, bool full) {
+    const std::string name = k.demangled.empty() ? k.name : k.demangled;
+    line(painted(fmt::format("{}: {} on {}", printable(name), launch_of(k), printable(result_.manifest.device)), Paint::bold, style_));
+    sample(k);
+    const Table* predictions = result::find(k.tables, "predictions");
+    if (predictions == nullptr) return line("");
     line(painted(fmt::format("  {:<14} {:>18}  {:>10}  {}", "model", "cycles", "time", "case"), Paint::bold, style_));
     for (const auto& row : predictions->rows)
       line(fmt::format("  {:<14} {:>18}  {:>10}  {}", words(*predictions, row, "model"), cycles(value(*predictions, row, "cycles")),
                        format_time(value(*predictions, row, "time")), words(*predictions, row, "case")));
-    for (const auto& row : predictions->rows) model(k, *predictions, row);
-    others(k, *predictions);
-    out_ += nest_text(k, options_);
+    if (full) {
+      for (const auto& row : predictions->rows) model(k, *predictions, row);
+      others(k, *predictions);
+      out_ += nest_text(k, options_);
+      if (options_.all) counts(k);
+      line("");
+      not_modelled(k);
+    }
     line("");
-    not_modelled(k);
   }
 
+  // Of all launches, one after the other.
+  void total() {
+    line(painted(fmt::format("{} launches, one after the other", result_.kernels.size()), Paint::bold, style_));
+    std::vector<std::string> models;
+    for (const KernelResult& k : result_.kernels)
+      if (const Table* t = result::find(k.tables, "predictions"))
+        for (const auto& row : t->rows)
+          if (const std::string name = words(*t, row, "model"); std::ranges::find(models, name) == models.end()) models.push_back(name);
+    for (const std::string& m : models)
+      if (const auto time = result_.total.get(fmt::format("predict.{}.time", m))) line(fmt::format("  {:<14} {:>10}", m, format_time(*time)));
+    line("");
+  }
+
+  static std::string shape(const std::uint32_t (&d)[3]) { return d[2] > 1 ? fmt::format("{}x{}x{}", d[0], d[1], d[2]) : fmt::format("{}x{}", d[0], d[1]); }
   static std::string launch_of(const KernelResult& k) {
-    return k.block[0] > 1 || k.grid[0] > 1 ? fmt::format("{} blocks of {} threads", k.grid[0], k.block[0]) : "a kernel of counts";
+    const auto count = [](const std::uint32_t (&d)[3]) { return std::uint64_t{d[0]} * d[1] * d[2]; };
+    const std::uint64_t blocks = count(k.grid), threads = count(k.block);
+    if (blocks <= 1 && threads <= 1) return "a kernel of counts";
+    const bool flat = blocks == k.grid[0] && threads == k.block[0];
+    return fmt::format("{} blocks of {} threads{}", blocks, threads, flat ? "" : fmt::format(" ({} of {})", shape(k.grid), shape(k.block)));
+  }
+
+  // How good the counts are, if not all of the kernel was counted.
+  void sample(const KernelResult& k) {
+    const auto blocks = k.metrics.get("counts.blocks"), error = k.metrics.get("counts.error");
+    const double all = static_cast<double>(k.grid[0]) * k.grid[1] * k.grid[2];
+    if (!blocks || *blocks >= all) return;
+    const std::string doubt = error && *error > 0 ? fmt::format("; instructions of the whole grid known to {}", format_share(*error)) : "; the instructions of the others were executed";
+    note(fmt::format("counted {} of {} blocks{} (--whole counts all)", format_exact(static_cast<std::uint64_t>(*blocks)), format_exact(static_cast<std::uint64_t>(all)), doubt));
   }
 
   void model(const KernelResult& k, const Table& predictions, const std::vector<result::Cell>& row) {
@@ -149,7 +199,17 @@ class PredictWriter {
     if (!ids.empty()) line("  Not modelled: " + wrapped(ids, std::max(style_.width, 60u) - 2, 16));
   }
 
-  void counts() {
+  void counts(const KernelResult& k) {
+    const Table* table = result::find(k.tables, "counts");
+    if (table == nullptr) return;
+    line(fmt::format("\n  {}", painted("Counts, and where each is from", Paint::bold, style_)));
+    for (const auto& row : table->rows) {
+      const std::string unit = words(*table, row, "unit");
+      line(fmt::format("    {:<26} {:>14.8g} {:<12} {}", words(*table, row, "key"), value(*table, row, "value"), unit == "1" ? "" : unit, words(*table, row, "origin")));
+    }
+  }
+
+  void configuration() {
     line(fmt::format("\n  {}", painted("Counts, and where each is from", Paint::bold, style_)));
     for (const result::ConfigValue& c : result_.manifest.configuration)
       line(fmt::format("    {:<22} {:>18}  {}", printable(c.key), printable(c.value), printable(c.origin)));
