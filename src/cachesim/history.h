@@ -32,6 +32,7 @@ class History {
   void write(std::uint64_t number, std::uint8_t sectors, Store what);
 
   LineTable& lines() { return lines_; }
+  const LineTable& lines() const { return lines_; }
   // Of the reads, in lines; with sampling those of the sampled lines, distances scaled.
   const ReuseHistogram& histogram() const { return histogram_; }
   const ReuseHistogram& group(unsigned g) const { return group_histograms_[g]; }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <functional>
 
+#include "cachesim/bits.h"
+
 namespace simtlab::cachesim {
 namespace {
 
@@ -17,8 +19,6 @@ memory::CacheConfig l1_config(const device::Device& device, std::uint32_t ways, 
 }
 
 constexpr double usual_jitter = 0.8;   // of the latency of DRAM; options.h says why
-
-unsigned count_bits(std::uint32_t bits) { return bits == ~0u ? 32 : static_cast<unsigned>(std::popcount(bits)); }
 
 }  // namespace
 
@@ -44,6 +44,7 @@ void L1::begin_launch() {
   cache_.clear();
   history_.clear();
   history_.begin_launch();
+  fetches_.clear();
   counts_ = {};
   rng_ = Rng(options_.seed + sm_);
   std::ranges::fill(sets_, SetCounts{});
@@ -71,10 +72,10 @@ void L1::complete(Time now) {
     const Outstanding done = outstanding_.front();
     std::ranges::pop_heap(outstanding_, std::greater{});
     outstanding_.pop_back();
-    LineRecord& record = history_.lines()[history_.lines().at(done.number)];
-    record.pending = static_cast<std::uint8_t>(record.pending & ~done.sectors);
+    Fetch& fetch = fetches_[done.line];
+    fetch.pending = static_cast<std::uint8_t>(fetch.pending & ~done.sectors);
     if (options_.allocate == Allocate::on_fill) place(done.number, done.sectors);
-    if (record.pending != 0) continue;
+    if (fetch.pending != 0) continue;
     --lines_outstanding_;
     cache_.release(done.number);
   }
@@ -107,13 +108,13 @@ Time L1::ask_l2(std::uint64_t line, std::uint8_t sectors, const Accessor& who, T
 }
 
 // Asks the next level; returns when its answer is back.
-Time L1::fetch(std::uint64_t number, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally) {
-  LineRecord& record = history_.lines()[history_.lines().at(number)];
+Time L1::fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally) {
+  Fetch& fetch = fetches_[line];
   counts_.bytes_fetched += std::uint64_t{count_sectors(sectors)} * stream::sector_bytes;
   for (unsigned s = 0; s < sub_sectors_; ++s) {
     if (!(sectors & (1u << s))) continue;
-    counts_.bytes_used += count_bits(record.used[s]);
-    record.used[s] = 0;
+    counts_.bytes_used += count_bits(fetch.used[s]);
+    fetch.used[s] = 0;
   }
   const Time answer = ask_l2(number / sub_lines_, wide(number, sectors), who, now, tally);
   if (options_.zero_latency) {
@@ -124,25 +125,25 @@ Time L1::fetch(std::uint64_t number, std::uint8_t sectors, const Accessor& who, 
     place(number, sectors);
     cache_.reserve(number);
   }
-  if (record.pending == 0) ++lines_outstanding_;
-  record.pending |= sectors;
+  if (fetch.pending == 0) ++lines_outstanding_;
+  fetch.pending |= sectors;
   const Time ready = answer + jitter();
-  record.pending_until = std::max(record.pending == sectors ? 0 : record.pending_until, ready);
-  outstanding_.push_back({ready, number, sectors});
+  fetch.until = std::max(fetch.pending == sectors ? 0 : fetch.until, ready);
+  outstanding_.push_back({ready, number, line, sectors});
   std::ranges::push_heap(outstanding_, std::greater{});
   return ready;
 }
 
 Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub, const Accessor& who, Time& now,
                    const Tally& tally) {
-  const std::uint32_t line = history_.lines().at(number);
+  const std::uint32_t line = place_of(number);
   std::uint8_t missed = 0, pending = 0;
   for (bool stalled = false;; stalled = true) {
     const auto valid = static_cast<std::uint8_t>(cache_.read(number / sub_lines_, wide(number, asked)).hit >> (sub * sub_sectors_));
-    pending = history_.lines()[line].pending & asked;
+    pending = fetches_[line].pending & asked;
     missed = static_cast<std::uint8_t>(asked & ~valid & ~pending);
     if (missed == 0 || options_.zero_latency) break;
-    const bool no_register = history_.lines()[line].pending == 0 && lines_outstanding_ >= mshr_entries_;
+    const bool no_register = fetches_[line].pending == 0 && lines_outstanding_ >= mshr_entries_;
     const bool no_place = options_.allocate == Allocate::on_miss && valid == 0 && pending == 0 && !cache_.has_room(number);
     if (!no_register && !no_place) break;
     if (!stalled) ++counts_.stalled;
@@ -158,10 +159,9 @@ Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segme
   set.misses += counts.misses;
   set.conflicts += counts.conflict;
   Time ready = now + hit_latency_;
-  if (pending != 0) ready = std::max(ready, history_.lines()[line].pending_until);
-  if (missed != 0) ready = std::max(ready, fetch(number, missed, who, now, tally));
-  LineRecord& record = history_.lines()[line];
-  for (unsigned s = 0; s < sub_sectors_; ++s) record.used[s] |= segment.bytes[sub * sub_sectors_ + s];
+  if (pending != 0) ready = std::max(ready, fetches_[line].until);
+  if (missed != 0) ready = std::max(ready, fetch(number, line, missed, who, now, tally));
+  for (unsigned s = 0; s < sub_sectors_; ++s) fetches_[line].used[s] |= segment.bytes[sub * sub_sectors_ + s];
   return ready;
 }
 
@@ -180,11 +180,11 @@ Time L1::read(const stream::Segment& segment, const Accessor& who, Time& now, co
     // The next line comes with a miss, if there is a register and a place for it.
     const std::uint64_t next = number + 1;
     const std::uint8_t absent = cache_.probe(next / sub_lines_, wide(next, part)).miss;
-    const std::uint32_t record = history_.lines().at(next);
-    if (absent == 0 || history_.lines()[record].pending != 0) continue;
+    const std::uint32_t line = place_of(next);
+    if (absent == 0 || fetches_[line].pending != 0) continue;
     if (!options_.zero_latency && (lines_outstanding_ >= mshr_entries_ || !cache_.has_room(next))) continue;
     ++counts_.prefetches;
-    fetch(next, static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who, now, {});
+    fetch(next, line, static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who, now, {});
   }
   return options_.zero_latency ? now : ready;
 }
@@ -231,8 +231,8 @@ void L1::atomic(const stream::Segment& segment, const Accessor& who, Time now) {
 }
 
 void L1::finish() {
-  for (LineRecord& record : history_.lines().all())
-    for (std::uint32_t& used : record.used) {
+  for (Fetch& fetch : fetches_)
+    for (std::uint32_t& used : fetch.used) {
       counts_.bytes_used += count_bits(used);
       used = 0;
     }

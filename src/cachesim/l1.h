@@ -1,6 +1,7 @@
 // L1 of one SM: the same cache as the timing model's, with outstanding misses in a time of the study's own.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "base/rng.h"
@@ -30,10 +31,26 @@ class L1 {
   Time read_past(const stream::Segment& segment, const Accessor& who, Time now, const Tally& tally);
   void write(const stream::Segment& segment, bool local);
   void atomic(const stream::Segment& segment, const Accessor& who, Time now);
+  // These lines are read or written next: what is known of them comes from memory together. Always inline for the reason in lines.h.
+  [[gnu::always_inline]] void expect_reads(const stream::Segments& segments) const {
+    for (unsigned i = 0; i < segments.count; ++i) {
+      history_.lines().prefetch_index(segments.items[i].line * sub_lines_);
+      if (l2_ != nullptr) l2_->history().lines().prefetch_index(segments.items[i].line);
+    }
+  }
+  [[gnu::always_inline]] void expect_writes(const stream::Segments& segments) const {
+    for (unsigned i = 0; i < segments.count; ++i) {
+      history_.lines().prefetch_filter(segments.items[i].line * sub_lines_);
+      if (l2_ != nullptr) l2_->history().lines().prefetch_index(segments.items[i].line);
+    }
+    if (l2_ == nullptr) return;
+    for (unsigned i = 0; i < segments.count; ++i) l2_->history().lines().prefetch_record(segments.items[i].line);
+  }
   void finish();   // closes the account of bytes used
 
   const CacheCounts& counts() const { return counts_; }
   const History& history() const { return history_; }
+  std::uint64_t bytes() const { return history_.bytes() + fetches_.capacity() * sizeof(Fetch); }   // of the host
   const std::vector<SetCounts>& sets() const { return sets_; }
   std::uint32_t ways() const { return cache_.ways(); }
   Time far_latency() const { return l2_latency_; }   // of atomics
@@ -43,14 +60,27 @@ class L1 {
   struct Outstanding {
     Time ready;
     std::uint64_t number;
+    std::uint32_t line;   // place_of(number)
     std::uint8_t sectors;
     bool operator>(const Outstanding& o) const { return ready != o.ready ? ready > o.ready : number > o.number; }
   };
+  // Of a line that L1 was asked for.
+  struct Fetch {
+    std::array<std::uint32_t, 4> used{};   // bytes read since its last fetch
+    Time until = 0;                        // when the last of its outstanding sectors comes
+    std::uint8_t pending = 0;              // sectors outstanding
+  };
+  // Its place in history and fetches.
+  std::uint32_t place_of(std::uint64_t number) {
+    const std::uint32_t line = history_.lines().at(number);
+    if (line >= fetches_.size()) fetches_.resize(history_.lines().size());
+    return line;
+  }
   Time read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub, const Accessor& who, Time& now,
                  const Tally& tally);
   void complete(Time now);
   void wait_for_one(Time& now);
-  Time fetch(std::uint64_t number, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally);
+  Time fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally);
   void send_evictions(const memory::Evictions& evicted);
   void place(std::uint64_t number, std::uint8_t sectors);
   Time jitter();
@@ -65,6 +95,7 @@ class L1 {
   L2* l2_;
   memory::Cache cache_;
   History history_;
+  std::vector<Fetch> fetches_;             // beside the records of the history
   CacheCounts counts_;
   std::vector<SetCounts> sets_;
   std::vector<Outstanding> outstanding_;   // a heap, soonest first

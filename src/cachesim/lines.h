@@ -4,7 +4,6 @@
 // of its accesses.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -13,15 +12,12 @@ namespace simtlab::cachesim {
 
 struct LineRecord {
   std::uint64_t key = 0;             // number of the line
-  std::uint64_t pending_until = 0;   // when the last of its outstanding sectors comes
   std::uint32_t time = 0;            // of the last access in the reuse stack; 0: not in it
   std::uint32_t last_warp = 0;       // of the launch; who touched it last
   std::uint32_t last_block = 0;
   std::uint8_t seen = 0;             // sectors ever asked for
   std::uint8_t in_lru = 0;           // sectors that a fully associative cache of equal size holds
   std::uint8_t dropped = 0;          // sectors that a store invalidated
-  std::uint8_t pending = 0;          // sectors outstanding
-  std::array<std::uint32_t, 4> used{};   // bytes read since the line's last fetch
 };
 
 class LineTable {
@@ -38,6 +34,15 @@ class LineTable {
       if (entry.tag == tag(mixed) && records_[entry.record - 1].key == key) return entry.record - 1;
     }
   }
+  // For many lines in turn: what at() of each will read is on its way then; first the index of all, then the records of all. Always inline:
+  // g++ takes a function that only prefetches for one without effect, and drops calls of it.
+  [[gnu::always_inline]] void prefetch_index(std::uint64_t key) const { __builtin_prefetch(&index_[mix(key) & mask_]); }
+  [[gnu::always_inline]] void prefetch_filter(std::uint64_t key) const { __builtin_prefetch(&filter_[filter_word(mix(key))]); }
+  [[gnu::always_inline]] void prefetch_record(std::uint64_t key) const {
+    const std::uint64_t mixed = mix(key);
+    const Entry entry = index_[mixed & mask_];
+    if (entry.tag == tag(mixed) && entry.record != 0) __builtin_prefetch(&records_[entry.record - 1], 1);
+  }
   std::uint32_t find(std::uint64_t key) const {
     const std::uint64_t mixed = mix(key);
     if ((filter_[filter_word(mixed)] & filter_bit(mixed)) == 0) return none;
@@ -49,7 +54,6 @@ class LineTable {
   }
   LineRecord& operator[](std::uint32_t i) { return records_[i]; }
   const LineRecord& operator[](std::uint32_t i) const { return records_[i]; }
-  std::vector<LineRecord>& all() { return records_; }
   std::size_t size() const { return records_.size(); }
   std::uint64_t bytes() const { return records_.capacity() * sizeof(LineRecord) + index_.capacity() * sizeof(Entry) + filter_words * sizeof(std::uint64_t); }
   void clear() {

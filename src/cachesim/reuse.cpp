@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "cachesim/bits.h"
+
 namespace simtlab::cachesim {
 namespace {
 
@@ -27,23 +29,33 @@ void ReuseStack::resize(std::uint32_t window) {
 // Marks later than `time`: all, without those up to its word, and those above it in the word.
 std::uint64_t ReuseStack::after(std::uint32_t time) const {
   const std::uint32_t word = word_of(time);
-  std::uint64_t before = 0;
-  for (std::uint32_t i = word + 1; i > 0; i &= i - 1) before += tree_[i];
   const unsigned shift = time % 64;
   const std::uint64_t above = shift == 63 ? 0 : bits_[word] >> (shift + 1);
-  return live_ - before + static_cast<unsigned>(std::popcount(above));
+  const auto in_word = count_bits(above);
+  if (word == word_of(now_)) return in_word;
+  std::uint64_t before = 0;
+  for (std::uint32_t i = word + 1; i > 0; i &= i - 1) before += tree_[i];
+  return live_ - before + in_word;
 }
 
-void ReuseStack::mark(std::uint32_t time) {
-  bits_[word_of(time)] |= bit_of(time);
-  for (std::uint32_t i = word_of(time) + 1; i < tree_.size(); i += i & (0 - i)) ++tree_[i];
+void ReuseStack::add(std::uint32_t word, std::uint32_t marks) {
+  for (std::uint32_t i = word + 1; i < tree_.size(); i += i & (0 - i)) tree_[i] += marks;
+}
+
+// At now_, which moves on.
+void ReuseStack::mark(std::uint32_t line) {
+  const std::uint32_t word = word_of(now_);
+  bits_[word] |= bit_of(now_);
+  owner_[now_] = line;
   ++live_;
+  if (word_of(++now_) != word) add(word, count_bits(bits_[word]));
 }
 
 void ReuseStack::unmark(std::uint32_t time) {
-  bits_[word_of(time)] &= ~bit_of(time);
-  for (std::uint32_t i = word_of(time) + 1; i < tree_.size(); i += i & (0 - i)) --tree_[i];
+  const std::uint32_t word = word_of(time);
+  bits_[word] &= ~bit_of(time);
   --live_;
+  if (word != word_of(now_)) add(word, ~std::uint32_t{0});   // one less
 }
 
 std::uint64_t ReuseStack::touch(std::uint32_t line) {
@@ -56,8 +68,7 @@ std::uint64_t ReuseStack::touch(std::uint32_t line) {
     unmark(record.time);
   }
   record.time = now_;
-  owner_[now_] = line;
-  mark(now_++);
+  mark(line);
   return distance;
 }
 
@@ -73,8 +84,7 @@ void ReuseStack::renumber() {
   now_ = 1;
   for (const std::uint32_t line : order) {
     lines_[line].time = now_;
-    owner_[now_] = line;
-    mark(now_++);
+    mark(line);
   }
 }
 

@@ -1,8 +1,8 @@
 // Reuse distances: how many other lines were touched since a line was touched last.
 //
 // Exact, in one pass (Mattson et al. 1970 for the stack; Bennett and Kruskal 1975, Olken 1981 for the counting): each line has one mark at the time
-// of its last access; the distance is the number of marks after it. Marks are bits; a tree over words of 64 of them counts (Fenwick 1994). When the
-// times run out, the marks are numbered anew. Memory is that of the lines, time O(log lines) an access.
+// of its last access; the distance is the number of marks after it. Marks are bits; a tree over words of 64 of them counts (Fenwick 1994), from when
+// the word is full of times. When the times run out, the marks are numbered anew. Memory is that of the lines, time O(log lines) an access.
 //
 // A fully associative LRU cache of C lines hits exactly the accesses of a distance below C: the histogram is the miss-ratio curve of all
 // sizes.
@@ -35,14 +35,15 @@ class ReuseStack {
   static constexpr std::uint32_t least_window = 1u << 14;
 
   std::uint64_t after(std::uint32_t time) const;
-  void mark(std::uint32_t time);
+  void add(std::uint32_t word, std::uint32_t marks);
+  void mark(std::uint32_t line);
   void unmark(std::uint32_t time);
   void renumber();
   void resize(std::uint32_t window);
 
   LineTable& lines_;
   std::vector<std::uint64_t> bits_;      // by time
-  std::vector<std::uint32_t> tree_;      // marks in words, 1-based Fenwick tree
+  std::vector<std::uint32_t> tree_;      // marks in words before that of now_, 1-based Fenwick tree
   std::vector<std::uint32_t> owner_;     // line by time
   std::uint32_t now_ = 1;                // next time; 0 means never
   std::uint32_t live_ = 0;               // marks

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "cachesim/bits.h"
 #include "cachesim/buffers.h"
 #include "cachesim/code.h"
 #include "cachesim/l1.h"
@@ -94,8 +95,7 @@ class Sm {
     return static_cast<unsigned>(std::countr_zero(segment.sectors)) * stream::sector_bytes;
   }
   static void count_segment(const stream::Segment& segment, const Tally& tally) {
-    unsigned bytes = 0;
-    for (const std::uint32_t mask : segment.bytes) bytes += mask == ~0u ? 32 : static_cast<unsigned>(std::popcount(mask));
+    const unsigned bytes = count_bits(segment.bytes[0] | std::uint64_t{segment.bytes[1]} << 32) + count_bits(segment.bytes[2] | std::uint64_t{segment.bytes[3]} << 32);
     for (AccessCounts* counts : {tally.instruction, tally.buffer}) {
       ++counts->lines;
       counts->sectors += stream::count_sectors(segment.sectors);

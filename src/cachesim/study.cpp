@@ -53,7 +53,7 @@ void StudyState::mark(const LaunchState& state) {
 void StudyState::check_memory(std::uint64_t most, const std::vector<std::unique_ptr<Sm>>& active) const {
   if (most == 0) return;
   std::uint64_t bytes = l2 ? l2->history().bytes() : 0;
-  for (const auto& sm : active) bytes += l1[sm->id()]->history().bytes() + sm->bytes_kept();
+  for (const auto& sm : active) bytes += l1[sm->id()]->bytes() + sm->bytes_kept();
   if (bytes <= most) return;
   throw Error(ExitCode::failure, "limit-memory",
               fmt::format("kernel '{}': what the study keeps of the lines takes {} MiB of the host, and {} MiB are left of the limit", source->function().name, bytes >> 20, most >> 20),

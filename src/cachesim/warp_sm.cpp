@@ -181,6 +181,12 @@ class WarpSm final : public Sm {
     if (picture_ != nullptr && !local) draw(step, place, inst.access == Access::store);
     split(place, inst, step);
     const Accessor who = accessor(place);
+    if (segments_.count > 1) {
+      if (inst.access == Access::store)
+        l1_.expect_writes(segments_);
+      else
+        l1_.expect_reads(segments_);
+    }
     Time ready = 0;
     port_ = std::max(port_, now_);
     for (unsigned i = 0; i < segments_.count; ++i) {
