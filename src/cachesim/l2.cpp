@@ -47,14 +47,14 @@ L2::Answer L2::read(std::uint64_t line, std::uint8_t sectors, const Accessor& wh
   const std::uint32_t record = history_.lines().at(line);
   history_.read(record, wanted, probe.miss, 0, unit_, who, counts_.read);
   free_ = std::max(free_, std::uint64_t{now} << 8) + count_sectors(wanted) * sector_;
-  if (probe.miss == 0) return {0, std::max<Time>((free_ >> 8) + latency_, in_flight_ ? arrival(history_.lines()[record].pending_until) : 0)};
+  if (probe.miss == 0) return {0, std::max<Time>((free_ >> 8) + latency_, in_flight_ ? arrival(record) : 0)};
   memory::Evictions evicted;
   slice.fill(slice_line, probe.miss, false, evicted);
   count_evictions(evicted);
   counts_.bytes_fetched += std::uint64_t{count_sectors(probe.miss)} * stream::sector_bytes;
   dram_free_ = std::max(dram_free_, free_) + count_sectors(probe.miss) * dram_sector_;
   const Time ready = (dram_free_ >> 8) + dram_latency_;
-  history_.lines()[record].pending_until = epoch_ + ready;
+  if (in_flight_) expect_arrival(record, ready);
   last_ = std::max(last_, ready);
   return {probe.miss, ready};
 }

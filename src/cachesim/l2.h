@@ -27,6 +27,7 @@ class L2 {
 
   const CacheCounts& counts() const { return counts_; }
   const History& history() const { return history_; }
+  std::uint64_t bytes() const { return history_.bytes() + arrivals_.capacity() * sizeof arrivals_[0]; }   // of the host
   void begin_launch();   // counts from zero; the contents stay
 
  private:
@@ -43,7 +44,12 @@ class L2 {
   // Fixed point, 8 more binary places than Time: when the slices and DRAM are free, and what a sector takes of them.
   std::uint64_t free_ = 0, dram_free_ = 0, sector_, dram_sector_;
   // Every launch has a time of its own; the history of lines lives longer.
-  Time arrival(std::uint64_t pending_until) const { return pending_until > epoch_ ? pending_until - epoch_ : 0; }
+  Time arrival(std::uint32_t record) const { return record < arrivals_.size() && arrivals_[record] > epoch_ ? arrivals_[record] - epoch_ : 0; }
+  void expect_arrival(std::uint32_t record, Time ready) {
+    if (record >= arrivals_.size()) arrivals_.resize(history_.lines().size());
+    arrivals_[record] = epoch_ + ready;
+  }
+  std::vector<std::uint64_t> arrivals_;   // when data from DRAM comes, beside the records of the history; empty unless in_flight_
   std::uint64_t epoch_ = 0;
   Time last_ = 0;
 };

@@ -52,7 +52,7 @@ void StudyState::mark(const LaunchState& state) {
 // Grows with the lines that a kernel touches, on every SM anew, until the host has no more.
 void StudyState::check_memory(std::uint64_t most, const std::vector<std::unique_ptr<Sm>>& active) const {
   if (most == 0) return;
-  std::uint64_t bytes = l2 ? l2->history().bytes() : 0;
+  std::uint64_t bytes = l2 ? l2->bytes() : 0;
   for (const auto& sm : active) bytes += l1[sm->id()]->bytes() + sm->bytes_kept();
   if (bytes <= most) return;
   throw Error(ExitCode::failure, "limit-memory",
