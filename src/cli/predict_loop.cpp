@@ -11,10 +11,12 @@
 #include "base/shown.h"
 #include "cli/manifest.h"
 #include "cli/nest_inputs.h"
+#include "cli/nest_simulation.h"
 #include "cli/output.h"
 #include "frontend/frontend.h"
 #include "frontend/loops.h"
 #include "loops/choose.h"
+#include "loops/cuda_source.h"
 #include "loops/tables.h"
 #include "predict/answer.h"
 #include "predict/result.h"
@@ -188,6 +190,17 @@ std::vector<std::string> notes_of(const Description& nest, const loops::Shape& s
   return out;
 }
 
+std::string cuda_of(const Description& nest, const loops::NestCounts& counts, const Measurement& measured, const std::string& name) {
+  std::vector<std::uint64_t> bytes(nest.inputs.size());
+  for (const loops::Pattern& p : counts.patterns) {
+    auto& b = bytes[static_cast<std::size_t>(nest.accesses[static_cast<std::size_t>(p.access)].input)];
+    b = std::max(b, p.end);
+  }
+  for (std::size_t i = 0; i < measured.touched.size(); ++i)
+    if (const loops::Touched& t = measured.touched[i]; t.high > t.low) bytes[i] = t.high - std::min(t.low, measured.run.arguments[i].value);
+  return loops::cuda_source(nest, counts.mapping, read_file(nest.file, std::uint64_t{64} << 20, "C source"), name, bytes);
+}
+
 std::vector<unsigned> levels_of(const Description& nest, const loops::Mapping& m) {
   std::vector<unsigned> out;
   for (const int l : m.loops) out.push_back(static_cast<unsigned>(nest.loops[static_cast<std::size_t>(l)].level));
@@ -216,6 +229,7 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
     throw Error(ExitCode::usage, "argument-unexpected", fmt::format("'{}' is too much: a C program is one file", shown(rest[rest[0].ends_with(".c") ? 1 : 0])),
                 "--cflags takes other sources and clang's options, --run the program's arguments");
   const std::string file = rest.front();
+  if (o.simulate && !o.run) throw Error(ExitCode::bad_input, "loop-data", "--simulate needs data, which only a run of the program gives", "add --run 'ARGUMENTS'");
   output.more.push_back({"--emit-ptx", const_cast<std::string*>(&o.emit_ptx)});
   check_outputs(output);
   const device::Configuration configuration = resolve(run);
@@ -247,7 +261,23 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   answer.staging = loops::stagings(nest, best.counts, device.device);
   answer.worth = worth_of(k, best.counts, device.device, best.model);
   const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
-  if (!o.emit_ptx.empty()) write_to(o.emit_ptx, program.ptx(levels_of(nest, best.counts.mapping), name, architecture));
+  if (!o.emit_cuda.empty()) write_to(o.emit_cuda, cuda_of(nest, best.counts, measured, name));
+  std::string ptx;
+  if (!o.emit_ptx.empty() || o.simulate) ptx = program.ptx(levels_of(nest, best.counts.mapping), name, architecture);
+  if (!o.emit_ptx.empty()) write_to(o.emit_ptx, ptx);
+  if (o.simulate) {
+    const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, output.quiet);
+    loops::Worth w = answer.worth.front();
+    w.model = "simulation";
+    w.kernel_ns = s.time_ns;
+    answer.worth.insert(answer.worth.begin(), w);
+    k.metrics.set("predict.nest.simulated.time", s.time_ns);
+    k.metrics.set("predict.nest.simulated.cycles", s.cycles);
+    double threads = 1;
+    for (const int l : best.counts.mapping.loops) threads *= shape.trips[static_cast<std::size_t>(l)];
+    k.metrics.set("predict.nest.simulated.instructions", s.thread_instructions / threads);
+    k.metrics.set("predict.nest.difference", s.difference);
+  }
   loops::add_tables(answer, k);
   result.total = k.metrics;
   result::Manifest& m = result.manifest;

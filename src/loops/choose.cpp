@@ -17,6 +17,21 @@ std::uint32_t blocks_per_sm(const Code& code, std::uint32_t threads, const devic
   return device::occupancy(device, threads, std::max(code.registers, 16u), 0).blocks_per_sm;
 }
 
+// Accesses to one array with the same reuse read parts of one tile.
+std::vector<Staging> merged(const Description& nest, std::vector<Staging> all) {
+  std::vector<Staging> out;
+  for (const Staging& s : all) {
+    const auto same = std::ranges::find_if(out, [&](const Staging& x) { return nest.accesses[at(x.access)].input == nest.accesses[at(s.access)].input && x.reuse == s.reuse; });
+    if (same == out.end()) {
+      out.push_back(s);
+    } else {
+      same->saved += s.saved;
+      same->bytes = std::max(same->bytes, s.bytes);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> mappings(const Description& nest, const Parallelism& parallel, bool assume_parallel) {
@@ -92,6 +107,7 @@ std::vector<Staging> stagings(const Description& nest, const NestCounts& counts,
     s.passes = p.passes;
     out.push_back(s);
   }
+  out = merged(nest, std::move(out));
   std::ranges::stable_sort(out, [](const Staging& x, const Staging& y) { return x.saved / static_cast<double>(x.bytes) > y.saved / static_cast<double>(y.bytes); });
   std::uint64_t room = device.sm.shared_bytes_per_block;
   for (Staging& s : out)

@@ -78,6 +78,7 @@ Loop loop(const json& j) {
   l.column = j.at("column");
   l.block = j.at("block");
   l.name = j.at("name");
+  l.type = j.value("type", "");
   l.counted = !j.at("trips").is_null();
   if (l.counted) l.trips = expression(j.at("trips"));
   l.bounded = !j.at("most_trips").is_null();
@@ -132,6 +133,8 @@ Description description(const json& j) {
   for (const json& x : j.at("accesses")) d.accesses.push_back(access(x));
   for (const json& x : j.at("blocks")) d.blocks.push_back(block(x));
   for (const json& x : j.at("dependences")) d.dependences.push_back({x.at("a"), x.at("b"), x.at("confused"), x.at("directions").get<std::vector<unsigned>>()});
+  if (j.contains("variables"))
+    for (const json& x : j.at("variables")) d.variables.push_back({x.at("name"), x.at("type"), x.at("value")});
   return d;
 }
 

@@ -41,7 +41,7 @@ struct Loop {
   int parent = -1;
   int level = -1;                   // in the prefix of loops that can become threads; -1: stays a loop
   std::uint32_t line = 0, column = 0, block = 0;
-  std::string name;                 // of its variable
+  std::string name, type;           // of its variable; type: a C declaration with @ for the name
   bool counted = false;             // `trips` is known before the loop runs
   bool bounded = false;             // `most_trips` is
   Expression trips, most_trips;
@@ -84,6 +84,11 @@ struct Dependence {
   std::vector<unsigned> directions;   // of the loops around both, outermost first: 1 <, 2 =, 4 >
 };
 
+// A variable of the function whose value the compiler put in its place: a constant, or another variable.
+struct Variable {
+  std::string name, type, value;
+};
+
 struct Description {
   std::string function, file;
   std::uint32_t line = 0, column = 0;
@@ -93,6 +98,7 @@ struct Description {
   std::vector<Access> accesses;
   std::vector<Block> blocks;
   std::vector<Dependence> dependences;
+  std::vector<Variable> variables;
 
   // Loops that can become threads as far as their form goes, outermost first.
   std::vector<int> prefix() const;

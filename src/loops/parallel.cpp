@@ -162,6 +162,12 @@ class Judge {
   const Access& access(int i) const { return nest_.accesses[static_cast<std::size_t>(i)]; }
   const Input& input(const Access& a) const { return nest_.inputs[static_cast<std::size_t>(a.input)]; }
 
+  // One element is read, changed and written back, and which one is up to the data.
+  bool is_histogram(const Access& a, const Access& b) const {
+    const auto same_place = [&](const Access& x) { return x.line == a.line && x.input == a.input && x.loop == a.loop && depends_on_data(x.offset); };
+    return same_place(b) && std::ranges::any_of(nest_.accesses, [&](const Access& x) { return !x.store && same_place(x); }) && (a.store || b.store);
+  }
+
   std::string shown(const Access& a) const { return fmt::format("{} '{}' at line {}", a.store ? "the store to" : "the load from", input(a).name, a.line); }
 
   void found(const Dependence& d, std::size_t level, Verdict verdict, std::string text, std::string hint) {
@@ -194,6 +200,11 @@ class Judge {
     for (std::size_t level = 0; level < prefix_.size(); ++level) {
       if (!d.confused && level < d.directions.size() && d.directions[level] == 2) continue;   // LLVM: only within an iteration
       if (!la || !lb) {
+        if (is_histogram(a, b)) {
+          found(d, level, Verdict::unproven, fmt::format("which element of '{}' an iteration adds to at line {} depends on data, and two may add to the same one: a histogram", input(a).name, a.line),
+                "a kernel needs atomic additions, or counters of each block that are summed up afterwards");
+          continue;
+        }
         found(d, level, Verdict::unproven, fmt::format("{} and {} may meet in different iterations: where they go depends on data", shown(a), shown(b)),
               "--assume-parallel if no two iterations of the loop write, or write and read, the same element");
         continue;

@@ -57,7 +57,7 @@ class Looker {
     p.block_reuse = block_reuse(a);
     p.step_reuse = step_reuse(a);
     p.wave_reuse = wave_reuse(a);
-    p.footprint = footprint(a);
+    p.footprint = footprint(a, p.end);
     return p;
   }
 
@@ -178,7 +178,7 @@ class Looker {
     return ratio(asked, all);
   }
 
-  std::uint64_t footprint(const Access& a) const {
+  std::uint64_t footprint(const Access& a, std::uint64_t& end) const {
     std::int64_t low = INT64_MAX, high = INT64_MIN;
     const auto take = [&](const Point& p) {
       if (const auto o = evaluate(a.offset, p)) {
@@ -196,6 +196,7 @@ class Looker {
         p.iterations[at(around[i])] = corner >> i & 1u ? static_cast<std::int64_t>(std::max<std::uint64_t>(shape_.extents[at(around[i])], 1)) - 1 : 0;
       take(p);
     }
+    end = static_cast<std::uint64_t>(std::max<std::int64_t>(high, 0));
     return high > low ? static_cast<std::uint64_t>(high - low) : 0;
   }
 

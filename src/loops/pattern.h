@@ -30,6 +30,7 @@ struct Pattern {
   double step_reuse = 1;                  // the same of a warp in consecutive iterations of the loop around the access
   double wave_reuse = 1;                  // the same of the blocks that run at once
   std::uint64_t footprint = 0;            // bytes from the lowest to the highest address of the nest
+  std::uint64_t end = 0;                  // bytes from the start of the array to the highest address
 };
 
 // Threads of the whole nest under the mapping, and its grid for a block.

@@ -338,6 +338,7 @@ const std::vector<Term>& error_ids() {
       {"loop-result", "The simulated kernel computed something else than the sequential nest (exit code 5).",
        "Iterations may depend on each other after all, or floating-point sums are sensitive to fused multiply-adds."},
       {"loop-data", "There are no data to simulate the kernel on.", "--simulate needs --run; of arrays beyond the limit nothing is kept."},
+      {"loop-cuda", "The nest can't be written as CUDA source: its loops come from macros, or a type has no name (exit code 4).", "--emit-ptx works all the same."},
       {"loops-missing", "simtlab was built without LLVM 19, which sequential C programs need (exit code 7).", "Install the Debian package llvm-19-dev and build again."},
       {"loops-tool", "The part of simtlab that uses LLVM failed.", "Please report it with the C file."},
       {"counts-file", "A counts file has an unknown key, or a value that is no number or out of its range.",

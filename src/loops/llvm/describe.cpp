@@ -10,6 +10,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "c_types.h"
 #include "calls.h"
 #include "instructions.h"
 
@@ -46,6 +47,8 @@ class Describer {
     check_outermost();
     collect();
     out["inputs"] = inputs();
+    out["variables"] = Json::array();
+    for (const Variable& v : nest_.variables) out["variables"].push_back({{"name", v.name}, {"type", v.type}, {"value", v.value}});
     out["loops"] = loops();
     out["accesses"] = accesses();
     out["blocks"] = blocks();
@@ -145,11 +148,15 @@ class Describer {
         return to_json(header_exit ? backs : evolution_.getAddExpr(backs, evolution_.getOne(backs->getType())), numbering_, evolution_);
       };
       const Induction induction = induction_of(*l);
-      std::string name = induction.phi ? induction.phi->getName().str() : "";
+      std::string name = induction.phi ? induction.phi->getName().str() : "", type;
+      if (const llvm::DILocalVariable* v = induction.phi ? variable_of(induction.phi) : nullptr) {
+        name = v->getName().str();
+        type = c_type(v->getType());
+      }
       Json entry{{"parent", parent ? static_cast<int>(numbering_.loops.at(parent)) : -1},
                      {"level", level == prefix_.end() ? -1 : static_cast<int>(level - prefix_.begin())},
                      {"line", place ? place.getLine() : 0u}, {"column", place ? place.getCol() : 0u},
-                     {"name", name.substr(0, name.find('.'))}, {"trips", trips(count)}, {"most_trips", trips(most)}, {"block", index_of(l->getHeader())}};
+                     {"name", name.substr(0, name.find('.'))}, {"type", type}, {"trips", trips(count)}, {"most_trips", trips(most)}, {"block", index_of(l->getHeader())}};
       if (induction.phi != nullptr && evolution_.isSCEVable(induction.phi->getType())) entry["iv"] = to_json(evolution_.getSCEV(induction.phi), numbering_, evolution_);
       out.push_back(entry);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Module.h>
 
@@ -40,6 +41,11 @@ struct Input {
   std::uint64_t object_bytes = 0;
 };
 
+// A variable of the function whose value at the nest is a constant or one of the inputs under another name.
+struct Variable {
+  std::string name, type, value;
+};
+
 struct Nest {
   std::unique_ptr<llvm::Module> module;   // the whole program
   llvm::Function* function = nullptr;     // the nest alone
@@ -47,11 +53,15 @@ struct Nest {
   std::string file;
   unsigned line = 0, column = 0;
   std::vector<Input> inputs;              // of the arguments of `function`
+  std::vector<Variable> variables;
   std::vector<std::string> inlined;       // functions of the program that the nest calls
 };
 
 // Throws Refused.
 Nest prepare(std::unique_ptr<llvm::Module> module, const Request& request);
+
+// The C variable whose value this is; null if none is known.
+const llvm::DILocalVariable* variable_of(llvm::Value* value);
 
 // The place of an instruction, or of the next one that has a place.
 Refusal at(const llvm::Instruction* where, std::string id, std::string message, std::string hint);

@@ -42,8 +42,6 @@ Refusal at(const llvm::Loop* loop, std::string id, std::string message, std::str
   return at(&loop->getHeader()->front(), std::move(id), std::move(message), std::move(hint));
 }
 
-namespace {
-
 // The variable whose value this is, by the records that debug information left.
 const llvm::DILocalVariable* variable_of(llvm::Value* value) {
   llvm::SmallVector<llvm::DbgValueInst*> intrinsics;
@@ -56,7 +54,9 @@ const llvm::DILocalVariable* variable_of(llvm::Value* value) {
   return nullptr;
 }
 
-const llvm::DIGlobalVariable* variable_of(const llvm::GlobalVariable& global) {
+namespace {
+
+const llvm::DIGlobalVariable* declaration_of(const llvm::GlobalVariable& global) {
   llvm::SmallVector<llvm::DIGlobalVariableExpression*, 1> all;
   global.getDebugInfo(all);
   return all.empty() ? nullptr : all.front()->getVariable();
@@ -71,7 +71,7 @@ Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
       in.name = global->getName().str();
       in.object = "global";
       in.object_bytes = layout.getTypeAllocSize(global->getValueType());
-      if (const auto* v = variable_of(*global)) in.type = c_pointer_to(v->getType());
+      if (const auto* v = declaration_of(*global)) in.type = c_pointer_to(v->getType());
       return in;
     }
   if (const llvm::DILocalVariable* v = variable_of(value)) {
@@ -81,7 +81,7 @@ Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
     if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand())) {
       in.name = global->getName().str();
-      if (const auto* v = variable_of(*global)) in.type = c_type(v->getType());
+      if (const auto* v = declaration_of(*global)) in.type = c_type(v->getType());
     }
   if (const auto* a = llvm::dyn_cast<llvm::Argument>(value)) in.is_restrict = a->hasNoAliasAttr();
   if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(value)) {
@@ -180,6 +180,30 @@ void keep_aliasing(llvm::Function& nest, const std::vector<Input>& inputs) {
       nest.addParamAttr(i, llvm::Attribute::NoAlias);
 }
 
+std::string text_of(const llvm::Constant* c) {
+  if (const auto* i = llvm::dyn_cast<llvm::ConstantInt>(c)) return std::to_string(i->getSExtValue());
+  const auto* f = llvm::dyn_cast<llvm::ConstantFP>(c);
+  if (f == nullptr || !f->getValueAPF().isFinite()) return {};
+  llvm::SmallString<32> digits;
+  f->getValueAPF().toString(digits);
+  if (digits.find_first_of(".Ee") == llvm::StringRef::npos) digits += ".0";
+  return digits.str().str() + (f->getType()->isFloatTy() ? "f" : "");
+}
+
+// What debug information says of the function's variables just before the nest, in the order of the blocks that lead there.
+std::vector<std::pair<const llvm::DILocalVariable*, llvm::Value*>> variables_before(llvm::BasicBlock& preheader, const llvm::DominatorTree& dominators) {
+  std::vector<std::pair<const llvm::DILocalVariable*, llvm::Value*>> out;
+  std::vector<llvm::BasicBlock*> way;
+  for (const llvm::DomTreeNode* n = dominators.getNode(&preheader); n != nullptr; n = n->getIDom()) way.push_back(n->getBlock());
+  for (llvm::BasicBlock* block : llvm::reverse(way))
+    for (llvm::Instruction& i : *block)
+      for (llvm::DbgVariableRecord& r : llvm::filterDbgVars(i.getDbgRecordRange())) {
+        std::erase_if(out, [&](const auto& x) { return x.first == r.getVariable(); });
+        if (!r.isKillLocation() && r.getExpression()->getNumElements() == 0 && r.getNumVariableLocationOps() == 1) out.emplace_back(r.getVariable(), r.getVariableLocationOp(0));
+      }
+  return out;
+}
+
 llvm::CallInst* the_call(llvm::Function& f) { return llvm::cast<llvm::CallInst>(*f.user_begin()); }
 
 void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyses& analyses) {
@@ -195,6 +219,7 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
   nest.file = place->getFilename().str();
   nest.line = place.getLine();
   nest.column = place.getCol();
+  const auto variables = variables_before(*loop->getLoopPreheader(), dominators);
   read_scalars_before(*loop);
   lift_globals(parent, *loop);
   llvm::CodeExtractorAnalysisCache cache(parent);
@@ -207,6 +232,13 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
   for (unsigned i = 0; i < nest.inputs.size(); ++i) {
     if (nest.inputs[i].name.empty()) nest.inputs[i].name = fmt::format("value{}", i);
     nest.function->getArg(i)->setName(nest.inputs[i].name);
+  }
+  for (const auto& [variable, value] : variables) {
+    Variable v{variable->getName().str(), c_type(variable->getType()), {}};
+    if (const auto* c = llvm::dyn_cast<llvm::Constant>(value)) v.value = text_of(c);
+    for (unsigned i = 0; i < nest.inputs.size(); ++i)
+      if (the_call(*nest.function)->getArgOperand(i) == value && nest.inputs[i].name != v.name) v.value = nest.inputs[i].name;
+    if (!v.value.empty()) nest.variables.push_back(std::move(v));
   }
   keep_aliasing(*nest.function, nest.inputs);
   analyses.functions.invalidate(parent, llvm::PreservedAnalyses::none());
