@@ -48,7 +48,7 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
   set(&C::l2_bytes, n.l2_bytes);
   set(&C::dram_bytes, n.dram_bytes);
   set(&C::useful_bytes, n.useful_bytes);
-  if (n.l1_bytes > 0) set(&C::l1_miss_ratio, n.l2_bytes / n.l1_bytes);
+  if (n.l1_bytes > 0) set(&C::l1_miss_ratio, n.chain_miss_ratio);   // bytes per level are given: the ratio is only for latencies
   if (n.l2_bytes > 0) set(&C::l2_miss_ratio, n.dram_bytes / n.l2_bytes);
   if (n.l1_bytes > 0) set(&C::miss_ratio, n.l2_bytes / n.l1_bytes);
   double threads = 1;

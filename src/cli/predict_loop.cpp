@@ -150,6 +150,7 @@ class LoopPrediction {
     std::vector<loops::BlockSizes> all_sizes;
     const auto wanted = block_of(o_);
     for (const std::vector<int>& loops : loops::mappings(nest, parallel, o_.assume_parallel)) {
+      if (!o_.map.empty() && named(nest, loops) != o_.map) continue;
       double threads = 1;
       for (const int l : loops) threads *= shape.trips[static_cast<std::size_t>(l)];
       const loops::Mapping probe = loops::with_block(nest, shape, loops, loops::block_shape(256, loops.size()));
@@ -158,6 +159,11 @@ class LoopPrediction {
       const loops::Mapping mapping = loops::with_block(nest, shape, loops, block);
       out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched), device_, model_, options_));
       all_sizes.push_back(s);
+    }
+    if (out.empty()) {
+      std::string all;
+      for (const std::vector<int>& loops : loops::mappings(nest, parallel, o_.assume_parallel)) all += fmt::format("{}{}", all.empty() ? "" : " or ", named(nest, loops));
+      throw Error(ExitCode::usage, "option-value", fmt::format("--nest-map {} is no mapping of this nest", shown(o_.map)), fmt::format("the loop that becomes x first: {}", all));
     }
     std::vector<std::size_t> order(out.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -175,6 +181,12 @@ class LoopPrediction {
   result::KernelResult answer(const std::string& name, const predict::Inputs& inputs) const { return predict::answer(name, inputs, model_, options_); }
 
  private:
+  static std::string named(const Description& nest, const std::vector<int>& loops) {
+    std::string out;
+    for (const int l : loops) out += fmt::format("{}{}", out.empty() ? "" : ",", nest.loops[static_cast<std::size_t>(l)].name);
+    return out;
+  }
+
   const LoopOptions& o_;
   const device::Device& device_;
   std::string model_;
@@ -217,7 +229,7 @@ bool names_c_program(const std::vector<std::string>& rest) {
 std::optional<std::string> loop_option_given(const LoopOptions& o) {
   const std::pair<const char*, bool> all[] = {{"--loop", !o.loop.empty()}, {"--params", !o.params.empty()}, {"--run", o.run.has_value()},
                                               {"--cflags", !o.cflags.empty()}, {"--emit-ptx", !o.emit_ptx.empty()}, {"--emit-cuda", !o.emit_cuda.empty()},
-                                              {"--simulate", o.simulate}, {"--assume-parallel", o.assume_parallel}, {"--nest-block", !o.block.empty()}};
+                                              {"--simulate", o.simulate}, {"--assume-parallel", o.assume_parallel}, {"--nest-block", !o.block.empty()}, {"--nest-map", !o.map.empty()}};
   for (const auto& [name, given] : all)
     if (given) return name;
   return std::nullopt;
@@ -298,6 +310,7 @@ void add_loop_options(CLI::App& command, LoopOptions& o) {
   command.add_option("--run-limit", o.run_limit, "Seconds after which a run is killed (default 60)")->check(CLI::PositiveNumber)->type_name("SECONDS")->group(group);
   command.add_flag("--assume-parallel", o.assume_parallel, "Go on where independence of the iterations can't be proved")->group(group);
   command.add_option("--nest-block", o.block, "Threads of a block, for example 32x8; default: suggested")->type_name("XxY")->group(group);
+  command.add_option("--nest-map", o.map, "Loops that become the x and y dimensions, for example j,i; default: the best")->type_name("X[,Y]")->group(group);
   command.add_option("--cflags", o.cflags, "Options for clang and other sources of the program")->type_name("FLAGS")->group(group);
   command.add_option("--emit-ptx", o.emit_ptx, "Write the nest as a kernel in PTX; - is stdout")->type_name("FILE")->group(group);
   command.add_option("--emit-cuda", o.emit_cuda, "Write the nest as CUDA C++ to start a port from; - is stdout")->type_name("FILE")->group(group);

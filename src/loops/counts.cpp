@@ -105,16 +105,27 @@ class Counter {
     for (Traffic& t : out_.traffic) t.share = sum > 0 ? t.share / sum : 0;
   }
 
+  // Share of the accesses of a load that find what the warp itself brought before.
+  double misses(int access) const {
+    const auto p = std::ranges::find(out_.patterns, access, &Pattern::access);
+    return p == out_.patterns.end() || !device_.l1_caches_global ? 1 : 1 / std::max(1.0, p->step_reuse);
+  }
+
   void chain() {
+    double waits = 0;
     for (const BlockCode& b : out_.code.blocks) {
-      double loads = 0;
+      double loads = 0, miss = 0;
+      for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
+        if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0) miss = std::max(miss, misses(i.access));
       for (const Instruction& i : nest_.blocks[at(b.block)].instructions)
         if (i.access >= 0 && !nest_.accesses[at(i.access)].store && nest_.accesses[at(i.access)].input >= 0) ++loads;
       const double in_turn = loads > 0 ? loads / b.memory_parallelism : 0;
       out_.chain_accesses += in_turn * b.executions;
+      waits += in_turn * b.executions * miss;
       const auto load = static_cast<std::size_t>(std::ranges::find(device::op_class_names, "load") - device::op_class_names.begin());
       out_.chain_cycles += std::max(b.cycles - in_turn * device_.latency[load], b.instructions) * b.executions;
     }
+    if (out_.chain_accesses > 0) out_.chain_miss_ratio = std::min(1.0, waits / out_.chain_accesses);
   }
 
   const Description& nest_;

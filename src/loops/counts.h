@@ -28,6 +28,7 @@ struct NestCounts {
   double lines_per_access = 1, bytes_per_access = 0;   // means over all warp accesses
   double l1_bytes = 0, l2_bytes = 0, dram_bytes = 0, useful_bytes = 0;
   double chain_cycles = 0, chain_accesses = 0;    // of a warp alone
+  double chain_miss_ratio = 1;                    // share of those accesses that wait for L2: neighbours that ask for the same don't make it sooner
   double h2d_bytes = 0, d2h_bytes = 0;
 };
 

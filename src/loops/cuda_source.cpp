@@ -133,7 +133,8 @@ class CudaWriter {
     for (const Variable& v : nest_.variables) {
       const bool is_input = std::ranges::any_of(nest_.inputs, [&](const Input& i) { return i.name == v.name; });
       const std::vector<std::string> words = identifiers(body);
-      if (is_input || v.type.empty() || locals_.contains(v.name) || std::ranges::find(words, v.name) == words.end()) continue;
+      const bool is_counter = std::ranges::any_of(nest_.loops, [&](const Loop& l) { return l.name == v.name; });
+      if (is_input || is_counter || v.type.empty() || locals_.contains(v.name) || std::ranges::find(words, v.name) == words.end()) continue;
       more += fmt::format("  {} = {};\n", declared(v.type, v.name), v.value);
     }
     return fmt::format("__global__ void {}({}) {{\n{}{}{}\n}}\n", name_ + "_kernel", parameters("__restrict__"), more, local_text_, indented(body));

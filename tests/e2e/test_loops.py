@@ -20,6 +20,9 @@ class Loops(Case):
         result = json.loads(self.ok("predict", str(EXAMPLES / file), *args, "--gpu", "v100", "--json").stdout)
         return {k: v["value"] for k, v in result["total"].items()}, result
 
+    def refused(self, code, identifier, *args):
+        return self.fails(code, *args, says=f"[{identifier}]")
+
     def table(self, result, name):
         t = result["kernels"][0]["tables"][name]
         return [dict(zip(t["columns"], row)) for row in t["rows"]]
@@ -43,6 +46,164 @@ class Loops(Case):
         self.assertIn(".entry transpose_9", text)
         self.assertIn("%ctaid.y", text)
         self.assertNotIn("debug_info", text)
+
+
+    def simulated(self, file, arguments=""):
+        m, result = self.predicted(file, "--run", arguments, "--simulate")
+        self.assertGreater(m["predict.nest.simulated.time"], 0)
+        self.assertGreater(m["predict.nest.sequential.time"], 0)
+        rows = self.table(result, "nest_worth")
+        self.assertEqual(rows[0]["model"], "simulation")
+        self.assertTrue(all(r["speedup"] > r["speedup_overhead"] > r["speedup_context"] for r in rows))
+        # LLVM's instructions before the optimiser, and those of the PTX: neither far from the other.
+        ratio = m["predict.nest.instructions"] / m["predict.nest.simulated.instructions"]
+        self.assertTrue(0.4 < ratio < 2.2, ratio)
+        return m, result
+
+    def test_examples_are_simulated_on_their_own_data(self):
+        for file, equal in (("copy.c", True), ("saxpy.c", True), ("transpose.c", True), ("convolution.c", True), ("mandelbrot.c", True),
+                            ("stencil3d.c", False), ("nbody.c", False), ("black_scholes.c", False)):
+            with self.subTest(file=file):
+                m, _ = self.simulated(file, "64 48" if file in ("transpose.c", "convolution.c") else "")
+                if equal:
+                    self.assertEqual(m["predict.nest.difference"], 0)
+                else:
+                    self.assertLess(m["predict.nest.difference"], 1e-4)
+
+    def test_matmul(self):
+        m, result = self.simulated("matmul.c")
+        self.assertEqual(m["predict.nest.flops"], 2 * 128**3)
+        self.assertEqual(m["predict.nest.bytes.h2d"], 2 * 128 * 128 * 4)
+        self.assertEqual(m["predict.nest.bytes.d2h"], 128 * 128 * 4)
+        best = self.table(result, "nest_mappings")[0]
+        self.assertEqual((best["x"], best["y"]), ("j", "i"))
+        strides = {(r["kind"], r["array"]): r["stride"] for r in self.table(result, "nest_accesses")}
+        self.assertEqual(strides, {("load", "a"): 0, ("load", "b"): 4, ("store", "c"): 4})
+
+    def test_listing_7_2(self):
+        _, result = self.predicted("convolution.c", "--params", "width=1024,height=1024,size=5,row=3072,half=2", "--nest-map", "px,py", "--nest-block", "32x8")
+        by_array = {}
+        for r in self.table(result, "nest_accesses"):
+            by_array.setdefault((r["kind"], r["array"]), []).append(r)
+        self.assertEqual({r["stride"] for r in by_array["load", "in"]}, {3})
+        self.assertEqual({r["stride"] for r in by_array["store", "out"]}, {3})
+        self.assertEqual({r["stride"] for r in by_array["load", "filter"]}, {0})
+        self.assertEqual({r["passes"] for r in by_array["load", "in"]}, {1})
+        _, result = self.predicted("convolution.c", "--params", "width=1024,height=1024,size=5,row=3072,half=2", "--nest-map", "py,px")
+        row = [r for r in self.table(result, "nest_accesses") if r["array"] == "in"][0]
+        self.assertEqual(row["stride"], 3072)
+        self.assertGreater(row["sectors"], 31)   # 1020 rows: the last warp is cut off
+        self.assertEqual(row["sectors"], row["lines"])
+
+    def test_the_histogram_is_refused_with_the_reason(self):
+        r = self.refused(3, "loop-unproven", "predict", EXAMPLES / "histogram.c", "--params", "n=1000")
+        self.assertIn("a histogram", r.stderr)
+        self.assertRegex(r.stderr, r"histogram\.c:7:\d+: error")
+        # Said to be parallel, it is simulated, and found out.
+        r = self.simtlab("predict", EXAMPLES / "histogram.c", "--run", "", "--simulate", "--assume-parallel")
+        self.assertEqual(r.returncode, 5, r.stderr)
+        self.assertIn("[loop-result]", r.stderr)
+
+    def test_a_trip_count_of_data_needs_a_run(self):
+        r = self.refused(3, "loop-trip-count", "predict", EXAMPLES / "mandelbrot.c", "--params", "width=96,height=64,most=200")
+        self.assertRegex(r.stderr, r"mandelbrot\.c:11:7: error")
+
+    def test_bad_nests(self):
+        cases = [
+            ("for (int i = 0; i < n; i++) { if (b[i] > 0) break; a[i] = 1; }", "loop-form", 4),
+            ("float s = 0; for (int i = 0; i < n; i++) s += b[i]; a[0] = s;", "loop-carried", 4),
+            ("for (int i = 1; i < n; i++) a[i] = a[i - 1] + b[i];", "loop-dependence", 4),
+            ("for (int i = 0; i < n; i++) a[i] = (float)rand();", "loop-call", 4),
+            ("for (int i = 0; i < n; i++) a[i] = g(b[i]);", "loop-call", 4),
+            ("for (int i = 0; i < n; i++) a[i] = (float)down(i);", "loop-recursion", None),
+            ("for (int i = 0; i < n; i++) a[c[i]] = b[i];", "loop-unproven", 4),
+            ("for (int i = 0; i < n; i++) list[i][0] = b[i];", "loop-pointer", 4),
+            ("for (int i = 0; i < n; i *= 2) a[i] = 0;", "loop-form", 4),
+            ("for (int i = 0; i < m; i++) a[i] = 0;", "loop-parameters", 4),
+            ("for (int i = 0; i < n - 100; i++) a[i] = b[i];", "loop-empty", 4),
+        ]
+        for body, identifier, line in cases:
+            with self.subTest(body=body):
+                path = self.c_file(body, "static float (*g)(float); float **list; static int down(int n) { return n > 0 ? down(n - 1) * n + down(n / 2) : 0; } "
+                                         "void set(float (*f)(float)) { g = f; }")
+                r = self.refused(3, identifier, "predict", path, "--loop", f"{path}:4", "--params", "n=100")
+                if line is not None:
+                    self.assertRegex(r.stderr, rf"nest\.c:{line}:\d+: error: ")
+                self.assertIn("hint: ", r.stderr)
+
+    def test_bad_input(self):
+        good = EXAMPLES / "transpose.c"
+        path = self.file("broken.c", "void f(float *a) { for (int i = 0; i < 10; i++) a[i] = ; }\n")
+        r = self.refused(3, "compile-failed", "predict", path, "--loop", f"{path}:1")
+        self.assertIn("broken.c:1:", r.stderr)
+        self.assertIn("expected expression", r.stderr)
+        self.refused(3, "file-missing", "predict", "nothing.c", "--loop", "nothing.c:1")
+        r = self.refused(3, "loop-missing", "predict", good, "--loop", f"{good}:11")
+        self.assertIn("lines 9, 10, 19", r.stderr)
+        self.refused(3, "loop-missing", "predict", self.file("none.c", "int x;\n"))
+        self.refused(2, "option-value", "predict", good, "--loop", "transpose.c:x")
+        self.refused(2, "option-value", "predict", good, "--params", "width")
+        self.refused(2, "option-value", "predict", good, "--params", "width=many")
+        self.refused(3, "loop-parameters", "predict", good, "--params", "depth=3")
+        self.refused(3, "loop-data", "predict", good, "--params", "width=8,height=8", "--simulate")
+        self.refused(2, "option-conflict", "predict", "app.cu", "--params", "n=3")
+
+    def test_runs_that_fail(self):
+        spin = "#include <unistd.h>\nint main(int argc, char **argv) {\n  float a[100];\n  for (int i = 0; i < 100; i++) a[i] = argc;\n  "
+        for text, word in (("for (volatile int k = 1; k;) ; return (int)a[3]; }", "did not end"), ("return a[3] < 9 ? 7 : 0; }", "status 7"),
+                           ("return *(volatile char *)0 + (int)a[0]; }", "status 139")):
+            path = self.file("run.c", spin + text + "\n")
+            r = self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "", "--run-limit", "0.5")
+            self.assertEqual(r.returncode, 5, r.stderr)
+            self.assertIn("[loop-run]", r.stderr)
+            self.assertIn(word, r.stderr)
+        path = self.file("run.c", "int main(int argc, char **argv) {\n  static float a[100];\n  if (argc > 1)\n    for (int i = 0; i < 100; i++) a[i] = argc;\n  return a[5] > 100; }\n")
+        r = self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "")
+        self.assertIn("without reaching the loop", r.stderr)
+        self.assertEqual(self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "x").returncode, 0)
+
+    def test_a_run_is_announced_and_keeps_to_itself(self):
+        r = self.ok("predict", EXAMPLES / "copy.c", "--run", "1000")
+        self.assertIn("running", r.stderr)
+        self.assertNotIn("999", r.stdout.splitlines()[0])
+
+    def test_pointers_that_may_overlap(self):
+        path = self.file("overlap.c", "void f(int n, float *a, float *b) {\n  for (int i = 0; i < n; i++) a[i] = b[i];\n}\n")
+        r = self.refused(3, "loop-unproven", "predict", path, "--loop", f"{path}:2", "--params", "n=100")
+        self.assertIn("may overlap", r.stderr)
+        self.ok("predict", path, "--loop", f"{path}:2", "--params", "n=100", "--assume-parallel")
+
+    def test_cuda_source_compiles_and_computes_the_same(self):
+        """The port as the file proposes it: the C program calls the function in place of the nest."""
+        path = self.file("t.cu", "")
+        self.ok("predict", EXAMPLES / "transpose.c", "--run", "100 60", "--emit-cuda", path, "--gpu", "v100")
+        text = pathlib.Path(path).read_text()
+        name = re.search(r'extern "C" void (\w+)\((.*)\) \{', text)
+        names = [re.search(r"(\w+)$", p).group(1) for p in name.group(2).split(",")]
+        main_text = f"""
+#include <stdio.h>
+int main() {{
+  static float odata[6000], idata[6000];
+  int width = 100, height = 60, bad = 0;
+  for (int i = 0; i < 6000; i++) idata[i] = i;
+  {name.group(1)}({", ".join(names)});
+  for (int y = 0; y < height; y++) for (int x = 0; x < width; x++) bad += odata[x * height + y] != idata[y * width + x];
+  printf("bad %d\\n", bad);
+  return bad != 0;
+}}
+"""
+        program = self.file("program.cu", text + main_text)
+        r = self.ok("run", "--gpu", "v100", program)
+        self.assertIn("bad 0", r.stdout)
+
+    def test_examples_become_cuda_source(self):
+        for file in ("saxpy.c", "convolution.c", "matmul.c", "stencil3d.c", "nbody.c"):
+            with self.subTest(file=file):
+                path = self.file("x.cu", "")
+                self.ok("predict", EXAMPLES / file, "--run", "", "--emit-cuda", path)
+                pathlib.Path(path).write_text(pathlib.Path(path).read_text() + "int main() { return 0; }\n")
+                self.ok("build", path, "-o", self.file("x", ""))
+
 
 
 if __name__ == "__main__":

@@ -47,11 +47,11 @@ const llvm::DILocalVariable* variable_of(llvm::Value* value) {
   llvm::SmallVector<llvm::DbgValueInst*> intrinsics;
   llvm::SmallVector<llvm::DbgVariableRecord*> records;
   llvm::findDbgValues(intrinsics, value, &records);
+  // The one that was declared first: `for (int i = start; ...)` makes i a second name of start.
+  const llvm::DILocalVariable* first = nullptr;
   for (const llvm::DbgVariableRecord* r : records)
-    if (r->getExpression()->getNumElements() == 0) return r->getVariable();
-  for (const llvm::DbgValueInst* r : intrinsics)
-    if (r->getExpression()->getNumElements() == 0) return r->getVariable();
-  return nullptr;
+    if (r->getExpression()->getNumElements() == 0 && (first == nullptr || r->getVariable()->getLine() < first->getLine())) first = r->getVariable();
+  return first;
 }
 
 namespace {
