@@ -49,6 +49,14 @@ void check_predict(const PredictRun& o) {
     throw Error(ExitCode::usage, "option-conflict", fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model), "leave it out, or --model mwp-cwp");
 }
 
+// What is about kernels and launches has no meaning for a sequential program.
+void check_c_program(const PredictRun& o) {
+  const bool several = o.run.run.device.gpu && o.run.run.device.gpu->find(',') != std::string::npos;
+  const std::pair<const char*, bool> others[] = {{"--counts", !o.counts.empty()}, {"--sweep", !o.sweep.empty()}, {"--whole", o.whole}, {"--gpu with several names", several}};
+  for (const auto& [name, given] : others)
+    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is not for sequential C programs", name), "--emit-ptx makes a kernel of the nest");
+}
+
 std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
 
 // ---- a kernel that exists only on paper
@@ -108,7 +116,10 @@ int on_paper(PredictRun o) {
 int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
   check_predict(o);
   if (o.explain) o.run.output.all = true;
-  if (names_c_program(rest)) return predict_loop(o.loop, o.run.run, o.run.output, options_of(o), rest);
+  if (names_c_program(rest)) {
+    check_c_program(o);
+    return predict_loop(o.loop, o.run.run, o.run.output, options_of(o), rest);
+  }
   if (const auto given = loop_option_given(o.loop))
     throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is for sequential C programs, and no .c file is named", *given), "simtlab predict program.c --loop program.c:LINE");
   if (rest.empty() && !after_dashes) {
