@@ -28,7 +28,7 @@ constexpr std::uint64_t max_counts_bytes = 256 * 1024;
 struct PredictRun {
   Run run;
   LoopOptions loop;
-  std::string counts, model = "all", resios_fma = "on", resios_bandwidth = "whole";
+  std::string counts, model = "all", resios = "corrected";
   std::optional<std::string> rule;
   std::vector<std::string> sweep;
   bool explain = false, whole = false;
@@ -39,12 +39,12 @@ gpu::PredictOptions options_of(const PredictRun& o) {
   out.model = o.model;
   out.rule = o.rule.value_or("order");
   out.whole = o.whole;
-  out.resios_fma = o.resios_fma == "on";
-  out.resios_per_sm = o.resios_bandwidth == "per-sm";
+  out.resios = o.resios;
   return out;
 }
 
 void check_predict(const PredictRun& o) {
+  predict::parse_options(o.rule.value_or("order"), o.resios);   // throws
   if (o.rule && o.model != "all" && o.model != "mwp-cwp")
     throw Error(ExitCode::usage, "option-conflict", fmt::format("--rule is about the cases of mwp-cwp; {} has none", o.model), "leave it out, or --model mwp-cwp");
 }
@@ -95,10 +95,7 @@ int on_paper(PredictRun o) {
   result::Result result;
   const std::string name = o.counts == "-" ? "counts" : std::filesystem::path(o.counts).stem().string();
   const gpu::PredictOptions options = options_of(o);
-  predict::Options model_options(options.rule == "paper" ? predict::Rule::paper : predict::Rule::order);
-  model_options.resios_fma = options.resios_fma;
-  model_options.resios_per_sm = options.resios_per_sm;
-  result.kernels.push_back(predict::answer(name, inputs, options.model, model_options));
+  result.kernels.push_back(predict::answer(name, inputs, options.model, predict::parse_options(options.rule, options.resios)));
   result.total = result.kernels.back().metrics;
   result::Manifest& m = result.manifest;
   m.mode = "predict";
@@ -166,13 +163,11 @@ void add_options(CLI::App& command, PredictRun& o) {
       ->check(CLI::IsMember({"order", "paper"}))
       ->type_name("RULE")
       ->group(group);
-  command.add_option("--resios-fma", o.resios_fma, "resios: off counts a fused multiply-add as two instructions, as its author's front end did (default on)")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->type_name("on|off")
-      ->group(group);
-  command.add_option("--resios-bandwidth", o.resios_bandwidth, "resios: per-sm gives each SM its share of DRAM's bandwidth even if few are active (default whole)")
-      ->check(CLI::IsMember({"whole", "per-sm"}))
-      ->type_name("WHAT")
+  command
+      .add_option("--resios", o.resios,
+                  "resios: corrected (default), thesis, or of its simplifications those named: fma (two instructions), per-sm (bandwidth divided by all SMs), caches (none), "
+                  "max-p (8), transfer (its fit)")
+      ->type_name("LIST")
       ->group(group);
   command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")->group(group);
   command.add_flag("--explain", o.explain, "Every intermediate value, and where each count is from")->group(group);

@@ -138,10 +138,7 @@ std::optional<std::array<std::uint32_t, 2>> block_of(const LoopOptions& o) {
 class LoopPrediction {
  public:
   LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict)
-      : o_(o), device_(device), model_(predict.model), options_(predict.rule == "paper" ? predict::Rule::paper : predict::Rule::order) {
-    options_.resios_fma = predict.resios_fma;
-    options_.resios_per_sm = predict.resios_per_sm;
-  }
+      : o_(o), device_(device), model_(predict.model), options_(predict::parse_options(predict.rule, predict.resios)) {}
 
   // Every mapping with the block that suits it, best first.
   std::vector<loops::Candidate> candidates(const Description& nest, const loops::Shape& shape, const loops::Parallelism& parallel, const Measurement& measured,

@@ -18,7 +18,7 @@ bool is_memory(OpClass c) { return c == OpClass::load || c == OpClass::store || 
 
 // Sums over the instructions of the sample.
 struct Sums {
-  double executed = 0, threads = 0, flops = 0, barriers = 0;
+  double executed = 0, threads = 0, flops = 0, fma = 0, barriers = 0;
   double requests = 0, sectors = 0, lines = 0, bytes = 0;
   double coalesced = 0, uncoalesced = 0, uncoalesced_sectors = 0;   // requests; sectors of one
   double shared = 0, passes = 0, ideal_passes = 0;
@@ -46,6 +46,7 @@ class Adder {
     s_.executed += executed;
     s_.threads += static_cast<double>(c.threads);
     s_.flops += static_cast<double>(c.threads) * info.flops;
+    if (info.inst->op == ptx::Op::fma || (info.inst->op == ptx::Op::mad && ptx::is_float(info.inst->type))) s_.fma += executed;
     if (info.kind == timing::Kind::barrier) s_.barriers += executed;
     add_classes(info, executed);
     if (c.shared_looks != 0) add_shared(c, executed);
@@ -167,6 +168,7 @@ Profile profile_of(const Measured& m) {
   for (std::size_t i = 0; i < p.class_insts.size(); ++i) p.class_insts[i] = s.classes[i] / warps * per_warp;
   p.ptx_insts = s.executed / warps * per_warp;
   p.active_lanes = over(s.threads, s.executed);
+  p.fma_insts = s.fma / warps * per_warp;
   p.sync_insts = s.barriers / warps * per_warp;
   set_accesses(p, s, warps / per_warp);
   set_dependences(p, m, programs);

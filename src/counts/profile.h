@@ -31,6 +31,7 @@ struct Profile {
   // Instructions of a warp, a mean over all warps of the sample.
   std::array<double, device::op_class_names.size()> class_insts{};
   double ptx_insts = 0, active_lanes = 0, sync_insts = 0;
+  double fma_insts = 0;                    // fused multiply-adds
   double global_insts = 0, coalesced_insts = 0, uncoalesced_insts = 0;   // accesses to global and local memory
   double sectors_per_uncoalesced = 0, sectors_per_access = 0, lines_per_access = 0, bytes_per_access = 0;
   double shared_insts = 0, shared_passes = 0, shared_passes_ideal = 0;   // passes of one access

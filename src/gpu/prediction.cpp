@@ -89,19 +89,13 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const device::De
   set(&C::o_cfdiv, 0, "instructions of both sides of a branch are counted");
   set(&C::o_bank, p.shared_insts * std::max(0.0, p.shared_passes - p.shared_passes_ideal) * sm_warps, "passes beyond those without conflicts");
   set(&C::flops, p.flops);
+  set(&C::fma_insts, p.fma_insts);
   set(&C::l1_bytes, p.l1_bytes);
   set(&C::l2_bytes, p.l2_bytes);
   set(&C::dram_bytes, p.dram_bytes);
   set(&C::useful_bytes, p.global_insts > 0 ? std::max(1.0, p.useful_bytes) : 0);
   set(&C::l1_miss_ratio, std::clamp(p.l1_miss_ratio, 0.0, 1.0), "cache study");
   set(&C::l2_miss_ratio, std::clamp(p.l2_miss_ratio, 0.0, 1.0), "cache study");
-}
-
-predict::Options model_options(const PredictOptions& o) {
-  predict::Options out(o.rule == "paper" ? predict::Rule::paper : predict::Rule::order);
-  out.resios_fma = o.resios_fma;
-  out.resios_per_sm = o.resios_per_sm;
-  return out;
 }
 
 // What the models were given, and where it is from.
@@ -118,8 +112,7 @@ result::Table counts_table(const predict::Inputs& inputs) {
 }  // namespace
 
 std::string to_text(const PredictOptions& o) {
-  return nlohmann::json{{"model", o.model}, {"rule", o.rule}, {"counts", o.counts}, {"counts_file", o.counts_file}, {"whole", o.whole}, {"effects", o.effects},
-                        {"resios_fma", o.resios_fma}, {"resios_per_sm", o.resios_per_sm}}.dump();
+  return nlohmann::json{{"model", o.model}, {"rule", o.rule}, {"counts", o.counts}, {"counts_file", o.counts_file}, {"whole", o.whole}, {"effects", o.effects}, {"resios", o.resios}}.dump();
 }
 
 PredictOptions parse_predict_options(std::string_view text) {
@@ -129,7 +122,7 @@ PredictOptions parse_predict_options(std::string_view text) {
     const auto j = nlohmann::json::parse(text);
     o.model = j.at("model"), o.rule = j.at("rule"), o.counts = j.at("counts"), o.counts_file = j.at("counts_file");
     o.whole = j.at("whole"), o.effects = j.at("effects");
-    o.resios_fma = j.at("resios_fma"), o.resios_per_sm = j.at("resios_per_sm");
+    o.resios = j.at("resios");
   } catch (const nlohmann::json::exception& e) {
     throw Error(ExitCode::bad_input, "run-config", fmt::format("predict: {}", e.what()));
   }
@@ -178,7 +171,7 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   if (inputs.source(&C::warp_latency).text.starts_with("executed") && !inputs.has(&C::sampled_latency))
     inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts), {"derived: hit rates and latencies of the machine"});
   result::KernelResult out = predict::answer(source.function().name, inputs, options.predict.model,
-                                             model_options(options.predict));
+                                             predict::parse_options(options.predict.rule, options.predict.resios));
   out.tables.push_back(counts_table(inputs));
   out.metrics.set("gpu.instructions.warp", static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
   out.metrics.set("occupancy.theoretical", fit.ratio);

@@ -12,7 +12,7 @@ struct PredictOptions {
   std::string rule = "order";
   std::string counts;              // text of a counts file whose values take precedence; empty: none
   std::string counts_file;         // its name
-  bool resios_fma = true, resios_per_sm = false;   // predict::Options
+  std::string resios = "corrected";   // as predict::parse_options
   bool whole = false;              // every block goes through the cache study, not a sample
   bool effects = true;             // blocks outside of the sample are executed: somebody looks at what the kernel leaves
   bool operator==(const PredictOptions&) const = default;

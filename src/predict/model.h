@@ -36,6 +36,9 @@ struct Options {
   Options(Rule r) : rule(r) {}   // NOLINT: a rule is the only option of most models
   static Options resios_as_in_the_thesis();
 };
+// rule: "order" or "paper"; resios: "corrected", "thesis" or simplifications of it: "fma,per-sm,caches,max-p,transfer". Throws Error(usage,
+// "predict-option").
+Options parse_options(std::string_view rule, std::string_view resios);
 
 struct Term {
   std::string name, unit;
