@@ -15,6 +15,7 @@
 #include "cli/signals.h"
 #include "cli/validate.h"
 #include "cli/validate_cache.h"
+#include "cli/validate_predict.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 #include "validate/probe.h"
@@ -213,6 +214,7 @@ void add_validate(CLI::App& app, Action& chosen) {
   sub->require_subcommand(1);
   CLI::App* timing = sub->add_subcommand("timing", "The cycle-level model: latencies, bandwidths, capacities, kernels");
   add_validate_cache(*sub, chosen);
+  add_validate_predict(*sub, chosen);
   const auto o = std::make_shared<ValidateOptions>();
   timing->add_option("--gpu", o->gpus, "Only this device (default: all with measurements); may be repeated")
       ->check(CLI::Validator(refuse_empty, ""))

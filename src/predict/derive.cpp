@@ -86,6 +86,16 @@ void add_chain(Inputs& in, const Latencies& compute) {
   if (in.has(&C::mlp)) derive(in, &C::chain_accesses, sum(c.mix.insts, answered_classes) / c.mlp, "(loads + atomics + texture) / mlp");
 }
 
+// What has two operations, if the floating-point instructions have as many active lanes as all; nearly full warps are taken for full ones there,
+// because only branches and guards are not.
+void add_fused(Inputs& in) {
+  constexpr double nearly = 0.9;
+  const Counts& c = in.counts;
+  const double lanes = c.active_lanes >= nearly * c.warp_size ? c.warp_size : c.active_lanes;
+  derive(in, &C::fma_insts, std::clamp(c.flops / (c.total_warps * lanes) - c.fp_insts, 0.0, std::max(c.fp_insts, 0.0)),
+         "flops / (total_warps * active lanes) - fp_insts: what has two operations");
+}
+
 }  // namespace
 
 void add_from_mix(Inputs& in) {
@@ -104,9 +114,7 @@ void add_from_mix(Inputs& in) {
     const Latencies compute = compute_latencies(c.mix);
     if (compute.insts > 0) derive(in, &C::avg_inst_lat, compute.cycles / compute.insts, "mean over the executed compute instructions");
     add_chain(in, compute);
-    // The other operations count once each; without fp32 of one operation only, the rest of the operations are second ones.
-    derive(in, &C::fma_insts, std::clamp(c.flops / (c.total_warps * c.active_lanes) - c.fp_insts, 0.0, std::max(c.fp_insts, 0.0)),
-           "flops / (total_warps * active_lanes) - fp_insts: what has two operations");
+    add_fused(in);
     derive(in, &C::o_cfdiv, 0, "every path that a warp takes is in its instructions");
   }
   derive(in, &C::comp_insts, c.insts - c.mem_insts, "insts - mem_insts");

@@ -16,6 +16,18 @@ class Validate(Case):
         path.write_text(text.replace(old, new))
         return {"SIMTLAB_DATA": str(folder)}
 
+    def test_predictions_beside_what_was_published_of_them(self):
+        out = self.ok("validate", "predict").stdout
+        self.assertIn("| R067 | 4.3.1 | delay_madd, TLP=12 | 2.1667 | 2.16667 | met |", out)
+        for kernel in ("mul", "madd", "memcpy", "transpose"):
+            self.assertRegex(out, rf"(?m)^\| {kernel} .*\| met \|$")
+        result = json.loads(self.ok("validate", "predict", "--json").stdout)
+        self.assertEqual([k["name"] for k in result["kernels"]], ["mul", "madd", "memcpy", "transpose", "convolution"])
+        env = self.data("resios.csv", "TLP=12,2.1667", "TLP=12,2.2667")
+        done = self.simtlab("validate", "predict", "--check", env=env)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("R067 (delay_madd; TLP=12)".replace(";", ","), done.stderr)
+
     def test_levels_of_a_device_are_compared_and_meet_their_targets(self):
         out = self.ok("validate", "timing", "--gpu", "rtx2060", "--check").stdout
         self.assertRegex(out, r"\| rtx2060 \| Turing \(ppt19\) \| latency of levels \| L2 \| 1 \| 234\.0 cycles \| 23[34]\.\d cycles \|")

@@ -206,7 +206,9 @@ insts = 16
 
 Counts counts_of(const std::string& more = "") {
   const device::Device gpu = device::load_device("gtx460").device;
-  Inputs in = parse_counts(more + std::string(kernel), "c.toml");
+  std::string text(kernel);
+  if (more.starts_with("active_lanes")) text.erase(text.find("active_lanes"), 18);
+  Inputs in = parse_counts(more + text, "c.toml");
   complete(in, &gpu);
   require(in, resios_model());
   return in.counts;
@@ -230,6 +232,17 @@ TEST(Resios, EverySimplificationOfTheThesisCosts) {
     EXPECT_GT(p.cycles, plain);
     EXPECT_TRUE(std::ranges::any_of(p.evaluation.notes, [](const std::string& n) { return n.starts_with("Simplifications of the thesis"); }));
   }
+}
+
+TEST(Resios, MultiplicationsAloneHaveNothingFused) {
+  EXPECT_NEAR(counts_of("active_lanes = 30\nfma_insts = 7\n").fma_insts, 7, 0);   // given
+  const device::Device gpu = device::load_device("gtx460").device;
+  std::string text(kernel);
+  text.replace(text.find("flops = 3584000"), 15, "flops = 1792000");
+  text.replace(text.find("active_lanes = 32"), 17, "active_lanes = 30");
+  Inputs in = parse_counts(text, "c.toml");
+  complete(in, &gpu);
+  EXPECT_EQ(in.counts.fma_insts, 0);
 }
 
 TEST(Resios, BandwidthOfAnSmDependsOnTheOthersOnlyWithoutTheThesis) {

@@ -1,0 +1,172 @@
+// simtlab validate predict: the analytical models beside what was published of them.
+#include "cli/validate_predict.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "device/catalogue.h"
+#include "gpu/gpu.h"
+#include "predict/model.h"
+#include "result/json.h"
+#include "validate/predict_resios.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr double least_precision = 0.8, most_precision = 1.25;
+
+struct PredictValidation {
+  bool check = false;
+  OutputOptions output;
+};
+
+// The counts that a prediction was made from, as its result has them.
+predict::Inputs inputs_of(const result::KernelResult& k) {
+  predict::Inputs in;
+  in.sources.resize(predict::symbols().size());
+  const result::Table* table = result::find(k.tables, "counts");
+  SIMTLAB_ASSERT(table != nullptr, "a prediction has its counts");
+  for (const auto& row : table->rows) {
+    const std::string key = std::get<std::string>(row[result::column("counts", "key")]);
+    const double value = result::number(row[result::column("counts", "value")]);
+    for (const predict::Symbol& s : predict::symbols())
+      if (s.key == key) in.set(s.member, value, {});
+    for (std::size_t c = 0; c < device::op_class_names.size(); ++c)
+      if (key == fmt::format("class.{}.insts", device::op_class_names[c])) in.set_insts(c, value, {});
+  }
+  return in;
+}
+
+class Validation {
+ public:
+  explicit Validation(const volatile bool* stop)
+      : stop_(stop),
+        ptx_(read_file(device::data_directory() / "probes" / "resios.ptx", 1 << 20, "probe kernels")),
+        device_(device::load_device("gtx460").device),
+        published_(validate::Table::read(device::data_directory() / "measured" / "resios.csv")) {}
+
+  void run() {
+    points();
+    kernels();
+  }
+
+  std::string text() const { return text_; }
+  const result::Result& result() const { return result_; }
+  const std::vector<std::string>& misses() const { return misses_; }
+
+ private:
+  void points() {
+    text_ += "## Resios: formulas at the points that the thesis gives\n\n| | place | quantity | published | ours | |\n|---|---|---|---|---|---|\n";
+    for (const validate::ResiosPoint& p : validate::resios_points(published_)) {
+      text_ += fmt::format("| {} | {} | {} | {:g} | {:.6g} | {} |\n", p.id, p.place, p.what, p.published, p.ours, p.agrees() ? "met" : "missed");
+      if (!p.agrees()) misses_.push_back(fmt::format("{} ({}): {:.6g}, not {:g}", p.id, p.what, p.ours, p.published));
+    }
+  }
+
+  // Model over cycle-level simulation; the thesis has model over hardware.
+  void kernels() {
+    const auto variants = validate::resios_variants();
+    text_ += "\n## Resios: model over cycle-level simulation, GTX 460, time of the kernel alone\n\n| kernel | cycles | thesis, on hardware |";
+    std::string line = "|---|---|---|";
+    for (const validate::ResiosVariant& v : variants) {
+      text_ += fmt::format(" {} |", v.name);
+      line += "---|";
+    }
+    text_ += fmt::format(" target |\n{}---|\n", line);
+    for (const validate::ResiosKernel& k : validate::resios_kernels()) kernel(k, variants);
+  }
+
+  void kernel(const validate::ResiosKernel& k, const std::vector<validate::ResiosVariant>& variants) {
+    const result::KernelResult timed = launch(k, gpu::Mode::timing);
+    result::KernelResult predicted = launch(k, gpu::Mode::predict);
+    const double cycles = timed.metrics.get("gpu.cycles").value_or(0);
+    predict::Inputs in = inputs_of(predicted);
+    predict::complete(in, &device_);
+    predict::require(in, predict::resios_model());
+    text_ += fmt::format("| {} ({}) | {:.0f} | {:.2f} |", k.name, k.what, cycles, validate::published_precision(published_, k.name));
+    bool met = true;
+    for (const validate::ResiosVariant& v : variants) {
+      const double precision = predict::predict(predict::resios_model(), in.counts, v.options).cycles / cycles;
+      text_ += fmt::format(" {:.2f} |", precision);
+      if (&v != variants.data()) continue;
+      met = precision >= least_precision && precision <= most_precision;
+      if (!met) misses_.push_back(fmt::format("{}: {:.2f} times the simulated cycles, not {:g} to {:g}", k.name, precision, least_precision, most_precision));
+    }
+    text_ += fmt::format(" {} |\n", met ? "met" : "missed");
+    predicted.metrics.set("gpu.cycles", static_cast<std::uint64_t>(cycles));
+    predicted.name = predicted.demangled = std::string(k.name);
+    result_.kernels.push_back(std::move(predicted));
+  }
+
+  result::KernelResult launch(const validate::ResiosKernel& k, gpu::Mode mode) {
+    gpu::Options options;
+    options.mode = mode;
+    options.interrupt = stop_;
+    options.predict.model = "resios";
+    gpu::Gpu gpu(device_, options);
+    const gpu::ModuleId module = gpu.load_module("resios.ptx", ptx_);
+    const auto kernel = gpu.find_kernel(module, k.entry);
+    SIMTLAB_ASSERT(kernel.has_value(), "the probe file has the kernels of the thesis");
+    const auto params = k.arguments([&](std::uint64_t bytes) {
+      const std::uint64_t address = gpu.allocate(bytes, "buffer").value();
+      gpu.fill(address, std::byte{0}, bytes, 0, false);
+      return address;
+    });
+    gpu.launch(*kernel, k.grid, k.block, 0, params, 0);
+    gpu.synchronize();
+    return gpu.result().kernels.front();
+  }
+
+  const volatile bool* stop_;
+  std::string ptx_;
+  device::Device device_;
+  validate::Table published_;
+  std::string text_;
+  result::Result result_;
+  std::vector<std::string> misses_;
+};
+
+int validate_predict(PredictValidation o) {
+  const RunClock clock;
+  check_outputs(o.output);
+  const Signals signals(0);
+  Validation validation(signals.flag());
+  {
+    const Progress progress("validating", o.output.quiet);
+    validation.run();
+  }
+  result::Result result = validation.result();
+  result.manifest.mode = "predict";
+  result.manifest.device = "gtx460";
+  clock.finish(result);
+  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
+  std::string text = validation.text();
+  for (const std::string& miss : validation.misses()) text += fmt::format("{}- missed: {}\n", &miss == &validation.misses().front() ? "\n" : "", miss);
+  if (!o.output.output.empty())
+    write_to(o.output.output, text);
+  else if (!data_on_stdout(o.output))
+    print(text);
+  if (!o.check || validation.misses().empty()) return 0;
+  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", validation.misses().size(), validation.misses().front()), "the report lists them");
+}
+
+}  // namespace
+
+void add_validate_predict(CLI::App& validate, Action& chosen) {
+  CLI::App* sub = validate.add_subcommand("predict", "The analytical models: published figures, and the cycle-level model");
+  const auto o = std::make_shared<PredictValidation>();
+  sub->add_flag("--check", o->check, "End with exit code 6 if a target is missed");
+  add_output_options(*sub, o->output);
+  sub->callback([&chosen, o] { chosen = [o] { return validate_predict(*o); }; });
+}
+
+}  // namespace simtlab::cli
