@@ -57,7 +57,7 @@ constexpr double C::*resios_needs[] = {
     &C::chain_cycles, &C::chain_accesses, &C::issue_per_cycle, &C::schedulers, &C::cores_shared, &C::dram_lat, &C::shared_lat, &C::mem_peak_bandwidth, &C::lines_per_access,
     &C::shared_passes};
 constexpr double C::*resios_uses[] = {
-    &C::sm_count, &C::shared_insts, &C::pipe_cycles, &C::ilp, &C::fma_insts, &C::l1_lat, &C::l2_lat, &C::l1_miss_ratio, &C::l2_miss_ratio, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle,
+    &C::sm_count, &C::shared_insts, &C::pipe_cycles, &C::ilp, &C::mlp, &C::fma_insts, &C::l1_lat, &C::l2_lat, &C::l1_miss_ratio, &C::l2_miss_ratio, &C::l1_bytes, &C::l2_bytes, &C::dram_bytes, &C::l1_bytes_per_cycle,
     &C::l2_bytes_per_cycle, &C::dram_bandwidth_measured, &C::sm_read_bytes_per_cycle, &C::sm_write_bytes_per_cycle, &C::barrier_lat, &C::block_launch,
     &C::launch_overhead, &C::context_init, &C::h2d_bytes, &C::d2h_bytes, &C::h2d_bandwidth, &C::d2h_bandwidth, &C::copy_latency};
 constexpr std::string_view resios_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-13", "D-PREDICT-14"};
@@ -120,7 +120,8 @@ class Queues {
     if (alone <= 0 && busy <= 0) return;
     term("alone_" + name, "cycles", alone, Evidence::verified);
     term("busy_" + name, "cycles", busy, Evidence::verified);
-    work_.stations.push_back({std::move(name), alone * per_round_, busy * per_round_, at_a_time});
+    const bool staging = name == "global";
+    work_.stations.push_back({std::move(name), alone * per_round_, busy * per_round_, at_a_time, staging});
   }
 
   // GB/s are bytes per ns; of one SM.
@@ -132,9 +133,10 @@ class Queues {
   void global_memory() {
     if (c_.mem_insts == 0) return;
     const double bandwidth = term("bandwidth_SM", "bytes/cycle", bandwidth_of_an_sm(), Evidence::verified);
-    if (!o_.resios_caches || o_.resios_max_p > 0) return as_in_the_thesis(bandwidth);
+    if (o_.resios_max_p > 0) return as_in_the_thesis(bandwidth);
     const double accesses = c_.mem_insts * c_.total_warps;
     double latency = c_.dram_lat, bytes = line * c_.lines_per_access, others = 0;
+    if (!o_.resios_caches) return add("global", c_.chain_accesses * (latency + bytes / bandwidth), c_.mem_insts * bytes / bandwidth);
     if (const double known = access_latency(c_); !std::isnan(known)) latency = known;
     if (!std::isnan(c_.dram_bytes)) bytes = c_.dram_bytes / accesses;
     // What the other levels take for an access.
@@ -146,10 +148,12 @@ class Queues {
   }
 
   void as_in_the_thesis(double bandwidth) {
-    const double most = o_.resios_max_p > 0 ? o_.resios_max_p : resios::thesis_max_p;
+    const double most = o_.resios_max_p;
     const double access = term("delay_global", "cycles", resios::global_delay(c_.dram_lat, most, line, c_.lines_per_access, bandwidth), Evidence::verified);
     term("max_p_global", "warps", most, Evidence::verified);
-    add("global", std::max(c_.chain_accesses, 1.0) * access, 0, most);
+    double answered = 0;
+    for (const std::string_view name : {"load", "atomic", "texture"}) answered += c_.mix.insts[class_index(name)];
+    add("global", answered / or_else(c_.mlp, 1) * access, 0, most);
   }
 
   // Latencies of the classes of a unit, ilp at a time; all together as long as the chain of the warp.
@@ -178,8 +182,8 @@ class Queues {
   static double share_of(const Unit& u, double all) { return u.warp_cycles / all; }
 
   void add_shared(double alone, double busy) {
-    if (o_.resios_caches && o_.resios_max_p == 0) return add("shared", alone, busy);
-    const double most = o_.resios_max_p > 0 ? o_.resios_max_p : resios::thesis_max_p;
+    if (o_.resios_max_p == 0) return add("shared", alone, busy);
+    const double most = o_.resios_max_p;
     const double access = term("delay_shared", "cycles", resios::shared_delay(c_.shared_lat, most, c_.shared_passes - 1), Evidence::verified);
     const double accesses = c_.mix.insts[class_index("shared")] + c_.mix.insts[class_index("shared_atomic")];
     add("shared", accesses / or_else(c_.ilp, 1) * access, 0, most);

@@ -16,6 +16,7 @@ struct Warp {
   std::uint32_t block = 0;   // its place on the SM
   double round = 0;
   std::size_t station = 0;
+  bool waited = false;       // at the barrier of this round
 };
 
 // A unit begins with one warp after the other, in the order in which they come.
@@ -26,14 +27,14 @@ struct Queue {
   double busy_until = 0, busy = 0;
 
   // A warp comes at `now`; when it leaves.
-  double serve(double now) {
+  double serve(double now, double times) {
     double start = std::max(now, free);
     if (of->at_a_time > 0 && static_cast<double>(ends.size()) >= of->at_a_time) {
       start = std::max(start, ends.front());
       ends.pop_front();
     }
-    free = start + of->busy;
-    const double end = start + std::max(of->alone, of->busy);
+    free = start + times * of->busy;
+    const double end = start + times * std::max(of->alone, of->busy);
     if (of->at_a_time > 0) ends.push_back(end);
     busy += end - std::max(std::min(start, end), std::min(busy_until, end));
     busy_until = std::max(busy_until, end);
@@ -88,23 +89,33 @@ class Simulation {
     places_[place].warps_left = work_.warps_per_block;
     const auto count = static_cast<std::uint32_t>(work_.warps_per_block);
     for (std::uint32_t w = place * count; w < (place + 1) * count; ++w) {
-      warps_[w] = {place, 0, 0};
+      warps_[w] = {place, 0, 0, false};
       wake(w, last_launch_);
     }
   }
 
   void wake(std::uint32_t warp, double at) { events_.push({at, made_++, warp}); }
 
+  // A round: what is staged, the barriers, the other units. Barriers divide the rounds; only the first behind one stages and waits.
   void step(std::uint32_t number) {
     Warp& w = warps_[number];
-    if (w.station < queues_.size()) return wake(number, queues_[w.station++].serve(now_));
-    const double before = std::floor(w.round * work_.barriers / work_.rounds), after = std::floor((w.round + 1) * work_.barriers / work_.rounds);
+    const double barriers = std::floor((w.round + 1) * work_.barriers / work_.rounds) - std::floor(w.round * work_.barriers / work_.rounds);
+    const bool first = work_.barriers == 0 || barriers > 0;
+    while (w.station < queues_.size() && queues_[w.station].of->staging && !first) ++w.station;
+    if (!w.waited && barriers > 0 && (w.station >= queues_.size() || !queues_[w.station].of->staging)) {
+      w.waited = true;
+      return arrive(places_[w.block], number, barriers * work_.barrier_cycles);
+    }
+    if (w.station < queues_.size()) {
+      Queue& q = queues_[w.station++];
+      const double rounds = work_.barriers == 0 || !q.of->staging ? 1 : std::max(work_.rounds / work_.barriers, 1.0);
+      return wake(number, q.serve(now_, rounds));
+    }
     w.round += 1;
     w.station = 0;
+    w.waited = false;
     // Without a unit to wait for, rounds take no time.
     if (queues_.empty() && work_.barriers == 0) w.round = work_.rounds;
-    Place& p = places_[w.block];
-    if (after > before) return arrive(p, number, (after - before) * work_.barrier_cycles);
     go_on(number, now_);
   }
 
@@ -112,7 +123,7 @@ class Simulation {
   void arrive(Place& p, std::uint32_t number, double cycles) {
     p.waiting.push_back(number);
     if (static_cast<double>(p.waiting.size()) < p.warps_left) return;
-    for (const std::uint32_t one : std::exchange(p.waiting, {})) go_on(one, now_ + cycles);
+    for (const std::uint32_t one : std::exchange(p.waiting, {})) wake(one, now_ + cycles);
   }
 
   void go_on(std::uint32_t number, double at) {

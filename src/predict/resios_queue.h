@@ -13,6 +13,7 @@ struct Station {
   double alone = 0;      // cycles if it is alone: latencies
   double busy = 0;       // cycles after which the unit can begin with the next warp
   double at_a_time = 0;  // > 0: no more warps inside than so many
+  bool staging = false;  // visited once between two barriers, before the first of the rounds there, with the work of all of them
 };
 
 struct Work {

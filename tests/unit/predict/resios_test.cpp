@@ -155,6 +155,19 @@ TEST(ResiosQueue, BarriersMakeWarpsOfABlockWait) {
   EXPECT_GE(simulate(w).cycles, 1000 * 30);
 }
 
+// What is staged between two barriers comes first, at once, and nobody computes meanwhile.
+TEST(ResiosQueue, StagedAccessesDoNotOverlapTheirOwnBlock) {
+  resios::Work w;
+  w.stations = {{"memory", 100, 10, 0, true}, {"cores", 100, 10, 0}};
+  w.rounds = 4;
+  w.barriers = 2;
+  w.barrier_cycles = 5;
+  EXPECT_DOUBLE_EQ(simulate(w).cycles, 4 * 100 + 4 * 100 + 2 * 5);
+  w.warps_per_block = 10;
+  // Twice: the last warp enters memory after 9 * 20 cycles and has it for 200; two rounds on the cores follow.
+  EXPECT_GE(simulate(w).cycles, 2 * (180 + 200 + 5 + 200));
+}
+
 TEST(ResiosQueue, LongGridsAreExtrapolatedFromTheirFirstWaves) {
   resios::Work w;
   w.stations = {{"memory", 100, 10, 0}, {"cores", 60, 7, 0}};
