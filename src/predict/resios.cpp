@@ -64,7 +64,7 @@ constexpr std::string_view resios_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", 
 
 constexpr double line = 128;
 // The queues repeat themselves: more rounds say nothing new, but take time.
-constexpr double most_rounds = 16;
+constexpr double most_rounds = 8;
 constexpr double sustained_share = 0.95;   // of DRAM's bandwidth where nobody measured it; as in the throughput bound
 
 double or_else(double value, double otherwise) { return std::isnan(value) ? otherwise : value; }

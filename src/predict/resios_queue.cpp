@@ -176,8 +176,8 @@ Outcome simulate(const Work& asked) {
     for (const Station& station : work.stations) out.busy.push_back(s.busy(station) * scale);
   };
   // Beyond some waves every further one takes as long as the last: two lengths give its time.
-  const double rest = std::fmod(work.blocks, work.resident), few = work.resident + rest, more = 3 * work.resident + rest;
-  if (work.blocks <= more + work.resident) {
+  const double rest = std::fmod(work.blocks, work.resident), few = work.resident + rest, more = 2 * work.resident + rest;
+  if (work.blocks <= more) {
     Simulation all(work, work.blocks);
     out.cycles = all.run();
     keep(all, 1);
