@@ -173,7 +173,9 @@ void add_from_memory(Inputs& in) {
   add_transactions(in);
   if (in.has(&C::shared_insts) && c.shared_insts == 0) derive(in, &C::shared_passes, 1, "no accesses to shared memory");
   derive(in, &C::miss_ratio, c.l1_miss_ratio * c.l2_miss_ratio, "l1_miss_ratio * l2_miss_ratio");
-  derive(in, &C::hit_lat, c.l1_lat + c.l1_miss_ratio * (c.l2_lat - c.l1_lat), "l1_lat + l1_miss_ratio * (l2_lat - l1_lat)");
+  // Latencies of devices are from load to use: an access that misses has taken its look into the caches along already.
+  derive(in, &C::hit_lat, std::max((1 - c.l1_miss_ratio) * c.l1_lat + c.l1_miss_ratio * (1 - c.l2_miss_ratio) * c.l2_lat, symbol(&C::hit_lat).minimum),
+         "latencies of L1 and L2 times their shares of the hits: a miss takes dram_lat alone");
   if (in.has(&C::warp_memory_wait))
     derive(in, &C::chain_accesses, c.warp_memory_wait > 0 ? c.warp_memory_wait / access_latency(c) : 0, "warp_memory_wait / latency of an access");
   add_departures(in);

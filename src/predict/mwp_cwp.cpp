@@ -19,7 +19,7 @@ constexpr double C::*mwp_cwp_needs[] = {
     &C::freq,           &C::active_sms,       &C::threads_per_warp, &C::issue_cycles,  &C::mem_bandwidth,       &C::mem_ld, &C::departure_del_uncoal,
     &C::departure_del_coal, &C::blocks,       &C::threads_per_block, &C::active_blocks_per_sm, &C::comp_insts,  &C::coal_mem_insts,
     &C::uncoal_mem_insts, &C::synch_insts,    &C::coal_per_mw,      &C::uncoal_per_mw, &C::load_bytes_per_warp};
-constexpr std::string_view mwp_cwp_deviations[] = {"D-PREDICT-1", "D-PREDICT-2", "D-PREDICT-3", "D-PREDICT-4", "D-PREDICT-5", "D-PREDICT-7"};
+constexpr std::string_view mwp_cwp_deviations[] = {"D-PREDICT-1", "D-PREDICT-2", "D-PREDICT-3", "D-PREDICT-4", "D-PREDICT-5", "D-PREDICT-7", "D-PREDICT-8"};
 
 struct Parallelism {
   double mem_l = 0, departure = 0;               // cycles of a warp access, cycles between two

@@ -20,7 +20,7 @@ constexpr double C::*mwp_cwp_2012_needs[] = {
     &C::fp_insts,   &C::avg_inst_lat, &C::fp_lat,    &C::ilp,      &C::mlp,            &C::warp_size, &C::simd_width, &C::sfu_width,
     &C::dram_lat,   &C::hit_lat,    &C::miss_ratio,  &C::avg_trans_warp, &C::delta,    &C::mem_peak_bandwidth, &C::transaction_size, &C::gamma,
     &C::o_cfdiv,    &C::o_bank,     &C::useful_bytes};
-constexpr std::string_view mwp_cwp_2012_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-6", "D-PREDICT-7"};
+constexpr std::string_view mwp_cwp_2012_deviations[] = {"D-PREDICT-1", "D-PREDICT-3", "D-PREDICT-6", "D-PREDICT-7", "D-PREDICT-8", "D-PREDICT-9", "D-PREDICT-15"};
 
 class Extended {
  public:

@@ -53,6 +53,15 @@ TEST(Symbols, AreUniqueSaidInASentenceAndHaveARange) {
   EXPECT_EQ(symbols().size() * sizeof(double) + sizeof(Mix), sizeof(Counts));   // every member has a key
 }
 
+// Nothing is asked for that no model looks at: what models do not need themselves fills in what they do.
+TEST(Symbols, EachIsNeededByAModelOrFillsInOthers) {
+  constexpr double C::*fills_in[] = {&C::active_lanes, &C::sector_bytes, &C::line_bytes, &C::warp_latency, &C::warp_memory_wait, &C::sampled_latency};
+  for (const Symbol& s : symbols()) {
+    const auto of = [&](std::span<double C::* const> members) { return std::ranges::find(members, s.member) != members.end(); };
+    EXPECT_TRUE(of(fills_in) || std::ranges::any_of(models(), [&](const Model* m) { return of(m->needs()) || of(m->uses()); })) << s.key;
+  }
+}
+
 TEST(CountsFile, KeepsEachValueWithItsPlace) {
   const Inputs in = inputs_of("# a kernel\nfreq = 1.35\n\nblocks = 80\n");
   EXPECT_EQ(in.counts.freq, 1.35);
@@ -254,7 +263,7 @@ TEST(Mix, GivesTheCountsOfBothModels) {
   EXPECT_EQ(c.load_bytes_per_warp, 128);
   EXPECT_EQ(c.transaction_size, 64);
   EXPECT_EQ(c.miss_ratio, 0.2);
-  EXPECT_DOUBLE_EQ(c.hit_lat, gpu.l1.latency + 0.5 * (gpu.l2.latency - gpu.l1.latency));
+  EXPECT_DOUBLE_EQ(c.hit_lat, 0.5 * gpu.l1.latency + 0.5 * 0.6 * gpu.l2.latency);
   // A barrier takes its latency once for the 16 warps of an SM.
   EXPECT_NEAR(c.gamma * (c.dram_lat + c.delta) * 12 / 31, gpu.sm.barrier_latency / 16, 1e-12);
   EXPECT_THAT(in.source(&C::insts).text, "derived: sum of the classes");
