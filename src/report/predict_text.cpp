@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <functional>
 #include <vector>
 
@@ -134,10 +135,24 @@ class PredictWriter {
     line(fmt::format("\n  {} ({})", painted(name, Paint::bold, style_), words(predictions, row, "authors")));
     paragraph("limit", words(predictions, row, "limit"));
     paragraph("floor", fmt::format("{} cycles ({})", cycles(value(predictions, row, "floor")), words(predictions, row, "floor_by")));
+    overhead(k, name);
     sensitivity(k, name);
     benefits(k, name);
     if (options_.all) terms(k, name);
     remarks(k, name);
+  }
+
+  // The time with what comes before and after the kernel, of which some may be unknown.
+  void overhead(const KernelResult& k, const std::string& name) {
+    const auto total = k.metrics.get(fmt::format("predict.{}.time.total", name));
+    const Table* table = result::find(k.tables, "terms");
+    if (!total || table == nullptr) return;
+    std::string parts;
+    for (const auto& [term, what] : {std::pair{"T_context", "context"}, {"T_launch", "launch"}, {"T_h2d", "copy to the GPU"}, {"T_d2h", "copy back"}})
+      for (const auto& row : table->rows)
+        if (words(*table, row, "model") == name && words(*table, row, "name") == term && value(*table, row, "value") > 0)
+          parts += fmt::format(", {} {}", what, format_time(value(*table, row, "value")));
+    if (!parts.empty()) paragraph("with overhead", fmt::format("{}: kernel{}", format_time(*total), parts));
   }
 
   void sensitivity(const KernelResult& k, const std::string& name) {

@@ -146,6 +146,16 @@ class Predict(Case):
         self.assertTrue(origins["departure_del_coal"].startswith("derived: "))
         self.assertTrue(any(r["parameter"] == "mem_peak_bandwidth" and r["change"] < 0 for r in self.table(result, "sensitivity")))
 
+    def test_the_time_with_copies_launch_and_context_stands_beside_the_kernels(self):
+        mix = MIX.replace("active_blocks_per_sm = 8", "active_blocks_per_sm = 6")
+        text = "h2d_bytes = 1e8\nd2h_bytes = 0\ncontext_init = 65\n" + mix
+        m, _ = self.predicted(text, "--gpu", "gtx460", "--model", "resios")
+        self.assertAlmostEqual(m["predict.resios.time.total"] - m["predict.resios.time"], 65e6 + 4e3 + 2e7 + 1e4, -1)
+        out = self.ok("predict", "--counts", self.file("kernel.toml", text), "--gpu", "gtx460", "--model", "resios").stdout
+        self.assertRegex(out, r"with overhead: .*context 65\.0 ms, launch 4\.00 us, copy to the GPU 20\.0 ms")
+        plain = self.ok("predict", "--counts", self.file("kernel.toml", mix), "--gpu", "gtx460", "--model", "throughput").stdout
+        self.assertNotIn("with overhead", plain)
+
     def test_bad_counts_say_where_and_what(self):
         def bad(text, says, *args):
             self.fails(3, "predict", "--counts", self.file("bad.toml", text), *args, says=says)
