@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the Rodinia applications of data/measured/kernels.csv at cycle level with the published arguments, for `simtlab validate timing --results`.
+"""Runs the Rodinia applications of data/measured/kernels.csv at cycle level with the published arguments, for `simtlab validate timing --results`, or
+through the analytical models (--predict) for `simtlab validate predict --results`.
 
-usage: measure.py SUITE_DIR RESULTS_DIR [--simtlab PATH] [--apps a,b,...] [--timeout SECONDS]
+usage: measure.py SUITE_DIR RESULTS_DIR [--simtlab PATH] [--apps a,b,...] [--timeout SECONDS] [--predict]
 
-SUITE_DIR is a checkout of the suite; it is copied, never changed. Writes RESULTS_DIR/DEVICE/APP.json. Inputs that the suite's repository
+SUITE_DIR is a checkout of the suite; it is copied, never changed. Writes RESULTS_DIR/DEVICE/APP.json (APP.predict.json). Inputs that the suite's repository
 lacks are made from a seed in the published sizes (inputs.py). Nothing is checked here: run.py does that.
 """
 import argparse
@@ -58,7 +59,7 @@ RUNS = [
 def measure(name, device, changes, options, work):
     edit = changes.pop("edit", None)
     app = dataclasses.replace(next(a for a in apps.APPS if a.name == name), dump=False, fixed_time=False, **changes)
-    options.gpu, options.mode = device, "timing"
+    options.gpu, options.mode = device, "predict" if options.predict else "timing"
     if device == "titanx-maxwell":
         options.gpu = str(work / "titanx.toml")
         pathlib.Path(options.gpu).write_text(TITAN_X)
@@ -70,7 +71,7 @@ def measure(name, device, changes, options, work):
         context.data.mkdir(parents=True, exist_ok=True)
         app.make_input(context.data)
     context.build()
-    target = options.results / device / f"{name}.json"
+    target = options.results / device / (f"{name}.predict.json" if options.predict else f"{name}.json")
     target.parent.mkdir(parents=True, exist_ok=True)
     context.json = target.resolve()
     begin = time.monotonic()
@@ -85,6 +86,7 @@ def main():
     parser.add_argument("--simtlab", default=str(run.HERE.parent.parent / "build" / "release" / "bin" / "simtlab"))
     parser.add_argument("--apps", default="")
     parser.add_argument("--timeout", type=int, default=3600)
+    parser.add_argument("--predict", action="store_true")
     options = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="rodinia-") as folder:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds, runs and checks the CUDA applications of Rodinia on a simulated GPU, and prints a Markdown table.
 
-usage: run.py SUITE_DIR [--work DIR] [--simtlab PATH] [--gpu NAME] [--mode functional|timing] [--apps a,b,...] [--keep]
+usage: run.py SUITE_DIR [--work DIR] [--simtlab PATH] [--gpu NAME] [--mode functional|timing|predict] [--apps a,b,...] [--keep]
 
 SUITE_DIR is a checkout of the suite (folders cuda/ and openmp/); it is copied, never changed. Needs gcc and g++ for the
 OpenMP versions that serve as references. Exit status 0 if every application passes.
@@ -72,7 +72,8 @@ class Context:
         if preload:
             # Through env, so that only the program is preloaded.
             program = ["env", "LD_PRELOAD=" + ":".join(preload)] + program
-        command = [self.options.simtlab, "run", "--gpu", self.options.gpu, "--mode", self.options.mode, f"--json={self.json}", "--"] + program
+        what = ["predict"] if self.options.mode == "predict" else ["run", "--mode", self.options.mode]
+        command = [self.options.simtlab] + what + ["--gpu", self.options.gpu, f"--json={self.json}", "--"] + program
         stdout, _ = call(command, self.cuda, self.options.timeout, env)
         return stdout
 
@@ -121,7 +122,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--simtlab", default=str(HERE.parent.parent / "build" / "release" / "bin" / "simtlab"))
     parser.add_argument("--gpu", default="v100")
-    parser.add_argument("--mode", choices=["functional", "timing"], default="functional")
+    parser.add_argument("--mode", choices=["functional", "timing", "predict"], default="functional")
     parser.add_argument("--apps", default="")
     parser.add_argument("--timeout", type=int, default=900)
     options = parser.parse_args()

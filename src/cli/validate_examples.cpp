@@ -1,0 +1,169 @@
+#include "cli/validate_examples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "gpu/prediction.h"
+#include "predict/model.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A chase measures one latency, and device_printf prints: neither is a kernel whose time anybody would predict.
+constexpr std::string_view left_out[] = {"pointer_chase", "device_printf"};
+
+std::vector<fs::path> programs_in(const std::string& folder) {
+  std::vector<fs::path> out;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (entry.path().extension() == ".cu" && std::ranges::find(left_out, entry.path().stem().string()) == std::end(left_out)) out.push_back(entry.path());
+  if (out.empty())
+    throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} has no example programs (*.cu)", folder), "--examples DIR names their folder: examples/ of the source tree");
+  std::ranges::sort(out);
+  return out;
+}
+
+void pair_up(const std::string& gpu, const std::string& program, const result::Result& timed, const result::Result& predicted, std::vector<ModelledLaunch>& out) {
+  if (timed.kernels.size() != predicted.kernels.size())
+    throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} launches {} kernels in one run and {} in the other", program, timed.kernels.size(), predicted.kernels.size()),
+                "both results must be of the same program and arguments");
+  for (std::size_t i = 0; i < timed.kernels.size(); ++i) {
+    const result::KernelResult &t = timed.kernels[i], &p = predicted.kernels[i];
+    ModelledLaunch launch{gpu, program, t.demangled.substr(0, t.demangled.find('(')), t.metrics.get("gpu.cycles").value_or(0), {}};
+    if (launch.cycles <= 0) continue;
+    for (const std::string& model : predict::model_names())
+      if (const auto cycles = p.metrics.get(fmt::format("predict.{}.cycles", model))) launch.predicted[model] = *cycles;
+    out.push_back(std::move(launch));
+  }
+}
+
+// Ranks with the mean of ties.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> out(values.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (std::size_t k = i; k < end; ++k) out[order[k]] = static_cast<double>(i + end - 1) / 2;
+    i = end;
+  }
+  return out;
+}
+
+double correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  const double n = static_cast<double>(x.size());
+  double sx = 0, sy = 0, sxy = 0, sxx = 0, syy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sx += x[i], sy += y[i], sxy += x[i] * y[i], sxx += x[i] * x[i], syy += y[i] * y[i];
+  const double below = std::sqrt((sxx - sx * sx / n) * (syy - sy * sy / n));
+  return below > 0 ? (sxy - sx * sy / n) / below : 0;
+}
+
+std::vector<std::string> gpus_of(const std::vector<ModelledLaunch>& launches) {
+  std::vector<std::string> out;
+  for (const ModelledLaunch& l : launches)
+    if (std::ranges::find(out, l.gpu) == out.end()) out.push_back(l.gpu);
+  return out;
+}
+
+std::string error_table(const std::vector<ModelledLaunch>& launches, const std::vector<std::string>& held_out) {
+  std::string out = "| device | launches |", line = "|---|---|";
+  for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
+  out += fmt::format("\n{}\n", line);
+  std::vector<std::string> gpus = gpus_of(launches);
+  if (gpus.size() > 1) gpus.emplace_back();
+  for (const std::string& gpu : gpus) {
+    const bool unseen = std::ranges::find(held_out, gpu) != held_out.end();
+    out += fmt::format("| {}{} | {} |", gpu.empty() ? "all" : gpu, unseen ? " (held out)" : "", error_of(launches, predict::model_names().front(), gpu).launches);
+    for (const std::string& m : predict::model_names()) {
+      const ModelError e = error_of(launches, m, gpu);
+      out += e.launches == 0 ? " - |" : fmt::format(" {:.1f} %, {:.2f} |", 100 * e.mean, e.rank);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string launch_table(const std::vector<ModelledLaunch>& launches) {
+  std::string out = "\n| device | program | kernel | cycles |", line = "|---|---|---|---|";
+  for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
+  out += fmt::format("\n{}\n", line);
+  for (const ModelledLaunch& l : launches) {
+    out += fmt::format("| {} | {} | {} | {:.0f} |", l.gpu, l.program, l.kernel, l.cycles);
+    for (const std::string& m : predict::model_names()) {
+      const auto found = l.predicted.find(m);
+      out += found == l.predicted.end() ? " - |" : fmt::format(" {:.2f} |", found->second / l.cycles);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::string& model, const std::string& gpu) {
+  std::vector<double> simulated, predicted;
+  ModelError out;
+  for (const ModelledLaunch& l : launches) {
+    const auto found = l.predicted.find(model);
+    if ((!gpu.empty() && l.gpu != gpu) || found == l.predicted.end()) continue;
+    simulated.push_back(l.cycles), predicted.push_back(found->second);
+    out.mean += std::abs(found->second / l.cycles - 1);
+  }
+  out.launches = simulated.size();
+  if (out.launches == 0) return out;
+  out.mean /= static_cast<double>(out.launches);
+  out.rank = correlation(ranks(simulated), ranks(predicted));
+  return out;
+}
+
+std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string& folder, const std::vector<std::string>& gpus) {
+  std::vector<ModelledLaunch> out;
+  const std::optional<std::vector<std::string>> no_arguments;
+  for (const std::string& gpu : gpus)
+    for (const fs::path& program : programs_in(folder)) {
+      Run run;
+      run.run.device.gpu = gpu;
+      const Target target{app, {program.string()}, no_arguments};
+      const result::Result timed = study_result(run, target);
+      run.run.predict = gpu::to_text({});
+      pair_up(gpu, program.stem().string(), timed, study_result(run, target), out);
+    }
+  return out;
+}
+
+std::vector<ModelledLaunch> read_pairs(const std::string& folder) {
+  std::vector<ModelledLaunch> out;
+  std::vector<fs::path> files;
+  std::error_code failed;
+  constexpr std::string_view ending = ".predict.json";
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (entry.path().string().ends_with(ending)) files.push_back(entry.path());
+  std::ranges::sort(files);
+  const auto read = [](const fs::path& file) { return result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file); };
+  for (const fs::path& file : files) {
+    const std::string text = file.string(), stem = text.substr(0, text.size() - ending.size());
+    const result::Result timed = read(stem + ".json");
+    pair_up(timed.manifest.device, fs::path(stem).filename().string(), timed, read(file), out);
+  }
+  if (out.empty())
+    throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} has no pairs NAME.json and NAME.predict.json", folder), "tools/rodinia/run.py --mode timing and --mode predict write them");
+  return out;
+}
+
+std::string text_of(const std::vector<ModelledLaunch>& launches, const std::vector<std::string>& held_out, bool all) {
+  std::string out = error_table(launches, held_out);
+  if (all) out += launch_table(launches);
+  return out;
+}
+
+}  // namespace simtlab::cli
