@@ -315,6 +315,7 @@ const std::vector<Term>& error_ids() {
       // Predictions.
       {"predict-what", "`predict` was told neither a kernel nor a program nor counts.", "simtlab predict app.cu, or --counts FILE; docs/models.md lists its keys."},
       {"predict-option", "An option of a model is unknown.", "The message lists them; docs/models.md says what they change."},
+      {"validate-examples", "`validate predict` found no example programs, or results that are not of one program.", "--examples DIR names the folder with *.cu; --results that of pairs of results."},
       {"predict-sweep", "An axis of `predict --sweep` or a list of GPUs is not understood.", "block=32:1024 regs=32,64 l1.bytes=16K,48K; --gpu h100,a100."},
       {"loop-missing", "No loop begins at the line that --loop names, or no loop is marked.",
        "The hint lists the lines where loops begin; `#pragma simtlab kernel` on the line before a loop marks it."},
