@@ -36,7 +36,7 @@ struct Arguments {
 Arguments arguments(int argc, char** argv) {
   Arguments out;
   const std::vector<std::string> all(argv + 1, argv + argc);
-  const auto dashes = !all.empty() && (all.front() == "run" || all.front() == "cache") ? std::ranges::find(all, "--") : all.end();
+  const auto dashes = !all.empty() && (all.front() == "run" || all.front() == "cache" || all.front() == "predict") ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
   const bool compiles = !all.empty() && all.front() == "build";  // its options are the compiler's
