@@ -1,7 +1,7 @@
 // Linked into a program whose loop nest simtlab measures (simtlab predict --run). The program's own behaviour is unchanged; what is learnt goes
 // to $SIMTLAB_LOOPS_DIR.
 //
-// The first time the nest is reached a copy of the process runs a counting copy of the nest, so that the program's own data stay as they are:
+// When the nest is reached for the time that $SIMTLAB_LOOPS_CALL says (counted from 0) a copy of the process runs a counting copy of the nest, so that the program's own data stay as they are:
 // it tells how often each block ran and which bytes each argument reached. Then the nest itself runs and is timed.
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +25,11 @@ static const char* folder(void) { return getenv("SIMTLAB_LOOPS_DIR"); }
 static int wants(const char* what) {
   const char* mode = getenv("SIMTLAB_LOOPS_MODE");
   return folder() != NULL && mode != NULL && strcmp(mode, what) == 0;
+}
+
+static uint64_t wanted_call(void) {
+  const char* call = getenv("SIMTLAB_LOOPS_CALL");
+  return call == NULL ? 0 : strtoull(call, NULL, 10);
 }
 
 static uint64_t now(void) {
@@ -55,7 +60,7 @@ void simtlab_argument(int index, uint64_t value) {
 
 // 1 in the copy that counts.
 int simtlab_enter(void) {
-  if (calls > 0 || !wants("count")) return 0;
+  if (calls != wanted_call() || !wants("count")) return 0;
   const uint64_t n = simtlab_argument_count, words = simtlab_block_count + 3 * n + 1;
   counted = mmap(NULL, words * sizeof *counted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (counted == MAP_FAILED) {
@@ -101,10 +106,10 @@ static void keep(const char* name) {
   }
 }
 
-static int is_first(void) { return calls == 0 && counted != NULL && counted[simtlab_block_count + 3 * simtlab_argument_count] == 1; }
+static int is_counted(void) { return calls == wanted_call() && counted != NULL && counted[simtlab_block_count + 3 * simtlab_argument_count] == 1; }
 
 void simtlab_before(void) {
-  if (is_first()) {
+  if (is_counted()) {
     const uint64_t n = simtlab_argument_count;
     const uint64_t *low = counted + simtlab_block_count, *high = low + n, *written = high + n;
     FILE* f = open_file("%s/counts", 0, "w");
@@ -122,7 +127,7 @@ void simtlab_before(void) {
 
 void simtlab_after(void) {
   const uint64_t end = now();
-  if (is_first()) keep("%s/after.%u");
+  if (is_counted()) keep("%s/after.%u");
   if (calls < most_calls) times[calls] = end - begun;
   calls++;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "base/error.h"
@@ -35,6 +36,13 @@ unsigned line_of_pragma(const fs::path& file) {
   return 0;
 }
 
+// Other sources, objects and libraries among the flags: of the link, not of the file that the nest is in.
+bool is_for_link(const std::string& word) {
+  if (word.starts_with("-l") || word.starts_with("-L")) return true;
+  const std::string kind = fs::path(word).extension().string();
+  return !word.starts_with("-") && (kind == ".c" || kind == ".o" || kind == ".a" || kind == ".so");
+}
+
 }  // namespace
 
 LoopProgram::LoopProgram(LoopSource source) : source_(std::move(source)), tools_(find_loop_toolchain()), scratch_(scratch_parent()) {
@@ -50,7 +58,7 @@ LoopProgram::LoopProgram(LoopSource source) : source_(std::move(source)), tools_
   // Not optimised: the loops are to be those of the source. Mathematics as intrinsics, as no kernel sets errno.
   std::vector<std::string> command = {tools_.clang, "-x", "c", "-std=gnu99", "-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names",
                                       "-fno-math-errno", "-g", "-Wno-unknown-pragmas", "-c", "-emit-llvm"};
-  command.insert(command.end(), source_.flags.begin(), source_.flags.end());
+  std::ranges::copy_if(source_.flags, std::back_inserter(command), [](const std::string& f) { return !is_for_link(f); });
   command.insert(command.end(), {source_.file.string(), "-o", (scratch_ / "program.bc").string()});
   if (run_process(command).status != 0)
     throw Error(ExitCode::bad_input, "compile-failed", fmt::format("compilation of {} failed: the compiler's messages are above", source_.file.string()),
@@ -102,9 +110,7 @@ fs::path LoopProgram::build_measured() const {
   const fs::path object = scratch_ / "measured.o";
   std::vector<std::string> compile = {tools_.clang, "-x", "ir", "-O2", "-w", "-c", bitcode.string(), "-o", object.string()};
   std::vector<std::string> link = {tools_.clang, "-O2", "-w", object.string(), tools_.run_time.string()};
-  // Libraries, other sources and folders are for the linker; all else has done its work.
-  for (const std::string& f : source_.flags)
-    if (f.starts_with("-l") || f.starts_with("-L") || !f.starts_with("-")) link.push_back(f);
+  link.insert(link.end(), source_.flags.begin(), source_.flags.end());
   link.insert(link.end(), {"-lm", "-o", program.string()});
   if (run_process(compile).status != 0 || run_process(link).status != 0)
     throw Error(ExitCode::bad_input, "compile-failed", fmt::format("{} does not become a program that can run: the messages are above", source_.file.string()),
@@ -112,7 +118,7 @@ fs::path LoopProgram::build_measured() const {
   return program;
 }
 
-void LoopProgram::one_run(const fs::path& program, const RunWish& wish, const char* mode, LoopRun& out) const {
+std::vector<double> LoopProgram::one_run(const fs::path& program, const RunWish& wish, const char* mode, LoopRun& out) const {
   LimitedRun run;
   run.argv = {program.string()};
   run.argv.insert(run.argv.end(), wish.arguments.begin(), wish.arguments.end());
@@ -120,7 +126,8 @@ void LoopProgram::one_run(const fs::path& program, const RunWish& wish, const ch
   run.folder = folder;
   const fs::path to = scratch_ / mode;
   fs::create_directories(to);
-  run.environment = {{"SIMTLAB_LOOPS_DIR", to.string()}, {"SIMTLAB_LOOPS_MODE", mode}, {"SIMTLAB_LOOPS_LIMIT", std::to_string(wish.keep_bytes)}};
+  run.environment = {{"SIMTLAB_LOOPS_DIR", to.string()}, {"SIMTLAB_LOOPS_MODE", mode}, {"SIMTLAB_LOOPS_LIMIT", std::to_string(wish.keep_bytes)},
+                     {"SIMTLAB_LOOPS_CALL", std::to_string(out.call)}};
   run.seconds = wish.seconds;
   const LimitedResult r = run_limited(run);
   std::string tail = r.errors.empty() ? "" : "; its last words: " + r.errors.substr(0, r.errors.find_last_not_of('\n') + 1);
@@ -133,22 +140,26 @@ void LoopProgram::one_run(const fs::path& program, const RunWish& wish, const ch
   if (!fs::exists(to / "times")) throw Error(ExitCode::program_failed, "loop-run", "the program left without telling its times", "it must end through exit or main");
   std::istringstream times(read_file(to / "times", largest_answer, "times"));
   std::string word;
-  double sum = 0, value = 0;
-  unsigned n = 0;
+  double value = 0;
+  std::vector<double> all;
   times >> word >> out.calls;
-  while (times >> word >> value) {
-    sum += value;
-    ++n;
-  }
+  while (times >> word >> value) all.push_back(value);
   if (out.calls == 0)
     throw Error(ExitCode::program_failed, "loop-run", fmt::format("the program ended without reaching the loop at {}:{}", source_.file.string(), source_.line),
                 "arguments that make it run the nest");
-  if (std::string_view(mode) == "time") out.times_ns.push_back(sum / n);
+  return all;
 }
 
 LoopRun LoopProgram::measure(const RunWish& wish) const {
   const fs::path program = build_measured();
   LoopRun out;
+  // Of several calls the longest is looked at: the others are of triangles' tips and tails.
+  std::vector<std::vector<double>> times;
+  for (unsigned r = 0; r < wish.runs; ++r) times.push_back(one_run(program, wish, "time", out));
+  out.call = static_cast<std::uint64_t>(std::ranges::max_element(times.front()) - times.front().begin());
+  for (const std::vector<double>& t : times)
+    if (out.call < t.size()) out.times_ns.push_back(t[out.call]);
+  std::ranges::sort(out.times_ns);
   one_run(program, wish, "count", out);
   if (!fs::exists(scratch_ / "count/counts"))
     throw Error(ExitCode::program_failed, "loop-run", "the copy of the nest that counts did not come to its end", "an access out of bounds in the nest? Try -fsanitize=address");
@@ -170,8 +181,6 @@ LoopRun LoopProgram::measure(const RunWish& wish) const {
     a.after = read_file(after, largest_data, "data");
     out.kept = true;
   }
-  for (unsigned r = 0; r < wish.runs; ++r) one_run(program, wish, "time", out);
-  std::ranges::sort(out.times_ns);
   return out;
 }
 

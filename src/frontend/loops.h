@@ -22,9 +22,10 @@ struct LoopSource {
 
 // What a run of the program told; docs/loops.md.
 struct LoopRun {
-  std::vector<double> times_ns;            // of the nest, one a run: the mean of its calls
+  std::vector<double> times_ns;            // of one call of the nest, the longest, one a run
   std::uint64_t calls = 0;                 // of the nest in one run
-  std::vector<std::uint64_t> blocks;       // executions, of the first call
+  std::uint64_t call = 0;                  // the one that all else is about, from 0
+  std::vector<std::uint64_t> blocks;       // executions
   struct Argument {
     std::uint64_t value = 0, low = 0, high = 0;
     bool written = false;
@@ -58,7 +59,8 @@ class LoopProgram {
   std::string run_tool(const std::vector<std::string>& words, int& status) const;
   std::vector<std::string> place() const;
   std::filesystem::path build_measured() const;
-  void one_run(const std::filesystem::path& program, const RunWish& wish, const char* mode, LoopRun& out) const;
+  // Times of the calls.
+  std::vector<double> one_run(const std::filesystem::path& program, const RunWish& wish, const char* mode, LoopRun& out) const;
 
   LoopSource source_;
   LoopToolchain tools_;

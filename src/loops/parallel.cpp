@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -147,6 +148,81 @@ class Search {
   unsigned steps_ = 0;
 };
 
+// Loops whose bounds depend on the loops around them: a box holds iterations that there are not, and what meets only there does not count.
+// Both iterations are gone through from the outermost loop on, each with the bounds that it has.
+class ExactSearch {
+ public:
+  ExactSearch(const Description& nest, const Shape& shape, const Access& a, const Access& b, const Linear& la, const Linear& lb)
+      : nest_(nest), from_(-static_cast<std::int64_t>(a.bytes) + 1), to_(static_cast<std::int64_t>(b.bytes) - 1), constant_(la.constant - lb.constant) {
+    for (int l = 0; l < static_cast<int>(nest.loops.size()); ++l) {
+      const auto last = static_cast<std::int64_t>(shape.extents[static_cast<std::size_t>(l)]) - 1;
+      if (nest.inside(a.loop, l)) choices_.push_back({l, 0, la.factors.contains(l) ? la.factors.at(l) : 0, 0, last});
+      if (nest.inside(b.loop, l)) choices_.push_back({l, 1, lb.factors.contains(l) ? -lb.factors.at(l) : 0, 0, last});
+    }
+    rest_low_.assign(choices_.size() + 1, 0);
+    rest_high_.assign(choices_.size() + 1, 0);
+    for (std::size_t i = choices_.size(); i-- > 0;) {
+      rest_low_[i] = rest_low_[i + 1] + std::min<std::int64_t>(0, choices_[i].factor * choices_[i].high);
+      rest_high_[i] = rest_high_[i + 1] + std::max<std::int64_t>(0, choices_[i].factor * choices_[i].high);
+    }
+    points_[0] = points_[1] = shape.point;
+  }
+
+  std::optional<bool> differs_in(int loop) {
+    wanted_ = loop;
+    steps_ = 0;
+    const bool found = go(0, constant_);
+    return !found && steps_ >= most_steps ? std::nullopt : std::optional(found);
+  }
+  std::pair<std::int64_t, std::int64_t> witness() const {
+    const auto l = static_cast<std::size_t>(wanted_);
+    return {points_[0].iterations[l], points_[1].iterations[l]};
+  }
+
+ private:
+  bool go(std::size_t i, std::int64_t sum) {
+    if (++steps_ >= most_steps || sum + rest_low_[i] > to_ || sum + rest_high_[i] < from_) return false;
+    const auto w = static_cast<std::size_t>(wanted_);
+    if (i == choices_.size()) return points_[0].iterations[w] != points_[1].iterations[w];
+    const Unknown& u = choices_[i];
+    Point& p = points_[static_cast<std::size_t>(u.side)];
+    const Loop& loop = nest_.loops[static_cast<std::size_t>(u.loop)];
+    const std::int64_t trips = loop.counted ? evaluate(loop.trips, p).value_or(u.high + 1) : u.high + 1;
+    std::int64_t first = 0, last = std::min(trips - 1, u.high);
+    if (u.factor != 0) {
+      const double x = static_cast<double>(from_ - sum - rest_high_[i + 1]) / static_cast<double>(u.factor);
+      const double y = static_cast<double>(to_ - sum - rest_low_[i + 1]) / static_cast<double>(u.factor);
+      first = std::max(first, static_cast<std::int64_t>(std::min(x, y)) - 1);
+      last = std::min(last, static_cast<std::int64_t>(std::max(x, y)) + 1);
+    }
+    auto& n = p.iterations[static_cast<std::size_t>(u.loop)];
+    for (n = first; n <= last; ++n) {
+      if (go(i + 1, sum + u.factor * n)) return true;
+      if (steps_ >= most_steps) return false;
+    }
+    n = 0;
+    return false;
+  }
+
+  const Description& nest_;
+  std::vector<Unknown> choices_;
+  std::vector<std::int64_t> rest_low_, rest_high_;
+  std::array<Point, 2> points_;
+  std::int64_t from_ = 0, to_ = 0, constant_ = 0;
+  int wanted_ = 0;
+  unsigned steps_ = 0;
+};
+
+// Bounds of a loop around one of the accesses that are not the same for all iterations of the loops around it.
+bool has_edges(const Description& nest, const Shape& shape, const Access& a, const Access& b) {
+  for (std::size_t l = 0; l < nest.loops.size(); ++l) {
+    if (!nest.loops[l].counted || (!nest.inside(a.loop, static_cast<int>(l)) && !nest.inside(b.loop, static_cast<int>(l)))) continue;
+    for (const Point& p : shape.samples)
+      if (const auto t = evaluate(nest.loops[l].trips, p); t && *t != static_cast<std::int64_t>(shape.extents[l])) return true;
+  }
+  return false;
+}
+
 class Judge {
  public:
   Judge(const Description& nest, const Shape& shape, const std::vector<Touched>& touched) : nest_(nest), shape_(shape), touched_(touched), prefix_(nest.prefix()) {}
@@ -215,13 +291,19 @@ class Judge {
 
   void exact(const Dependence& d, std::size_t level, const Access& a, const Access& b, const Linear& la, const Linear& lb) {
     Search search(nest_, shape_, a, b, la, lb);
-    const std::optional<bool> differs = search.differs_in(prefix_[level]);
+    std::optional<bool> differs = search.differs_in(prefix_[level]);
+    auto place = search.witness();
+    if (differs.value_or(true) && has_edges(nest_, shape_, a, b)) {
+      ExactSearch exact(nest_, shape_, a, b, la, lb);
+      differs = exact.differs_in(prefix_[level]);
+      place = exact.witness();
+    }
     const Loop& loop = nest_.loops[static_cast<std::size_t>(prefix_[level])];
     if (!differs) {
       found(d, level, Verdict::unproven, fmt::format("{} and {}: too many iterations to rule out that two meet", shown(a), shown(b)),
             "--assume-parallel if no two iterations write, or write and read, the same element; or smaller --params");
     } else if (*differs) {
-      const auto [x, y] = search.witness();
+      const auto [x, y] = place;
       found(d, level, Verdict::carried,
             fmt::format("{} in iteration {} of '{}' and {} in iteration {} meet", shown(a), x, loop.name, shown(b), y),
             a.store && b.store && la.factors == lb.factors && !la.factors.contains(prefix_[level])

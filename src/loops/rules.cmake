@@ -1,7 +1,9 @@
 # The part that uses LLVM 19 is an executable of its own beside simtlab: the core runs on machines without LLVM. Left out where LLVM's
 # headers are missing; `simtlab predict program.c` then says what to install.
 find_package(LLVM CONFIG QUIET PATHS /usr/lib/llvm-19/lib/cmake/llvm NO_DEFAULT_PATH)
-if(LLVM_FOUND AND LLVM_VERSION_MAJOR EQUAL 19)
+if(SIMTLAB_SANITIZE)
+  # Sanitizers watch containers that LLVM's library, built without them, changes.
+elseif(LLVM_FOUND AND LLVM_VERSION_MAJOR EQUAL 19)
   file(GLOB loops_llvm_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/loops/llvm/*.cpp)
   add_executable(simtlab-loops ${loops_llvm_sources})
   target_include_directories(simtlab-loops SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})

@@ -3,15 +3,17 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import unittest
 
-from harness import SOURCE, Case, main
+from harness import SIMTLAB, SOURCE, Case, main
 
 EXAMPLES = SOURCE / "examples/loops"
 
 
 def available():
-    return os.path.exists(os.path.join(os.path.dirname(os.environ["SIMTLAB"]), "simtlab-loops"))
+    return os.path.exists(os.path.join(os.path.dirname(SIMTLAB), "simtlab-loops"))
 
 
 @unittest.skipUnless(available(), "simtlab-loops was not built (no LLVM 19)")
@@ -161,6 +163,20 @@ class Loops(Case):
         r = self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "")
         self.assertIn("without reaching the loop", r.stderr)
         self.assertEqual(self.simtlab("predict", path, "--loop", f"{path}:4", "--run", "x").returncode, 0)
+
+    def test_without_the_part_that_uses_llvm(self):
+        alone = pathlib.Path(self.folder) / "simtlab"
+        shutil.copy(SIMTLAB, alone)
+        r = subprocess.run([alone, "predict", EXAMPLES / "copy.c"], env=self.environment(), capture_output=True, text=True)
+        self.assertEqual(r.returncode, 7, r.stderr)
+        self.assertIn("llvm-19-dev", r.stderr)
+        self.assertIn("[loops-missing]", r.stderr)
+
+    def test_other_sources_of_the_program(self):
+        other = self.file("other.c", "int size(void) { return SIZE; }\n")
+        path = self.file("run.c", "int size(void);\nstatic float a[SIZE];\nint main(void) {\n  int n = size();\n  for (int i = 0; i < n; i++) a[i] = i;\n  return 0; }\n")
+        r = self.ok("predict", path, "--loop", f"{path}:5", "--run", "", "--cflags", f"-DSIZE=700 {other}", "--json")
+        self.assertEqual(json.loads(r.stdout)["total"]["predict.nest.iterations"]["value"], 700)
 
     def test_a_run_is_announced_and_keeps_to_itself(self):
         r = self.ok("predict", EXAMPLES / "copy.c", "--run", "1000")

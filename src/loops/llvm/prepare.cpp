@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 #include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -78,6 +78,8 @@ Input describe_input(llvm::Value* value, const llvm::DataLayout& layout) {
     in.name = v->getName().str();
     in.type = llvm::isa<llvm::AllocaInst>(value) ? c_pointer_to(v->getType()) : c_type(v->getType());
   }
+  if (in.type.empty() && value->getType()->isPointerTy())   // an element of something that has a name
+    if (const llvm::DILocalVariable* v = variable_of(const_cast<llvm::Value*>(llvm::getUnderlyingObject(value, 0)))) in.name = v->getName().str() + "_part";
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
     if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(load->getPointerOperand())) {
       in.name = global->getName().str();
@@ -138,6 +140,46 @@ void lift_globals(llvm::Function& parent, const llvm::Loop& loop) {
     for (llvm::BasicBlock* block : loop.blocks())
       for (llvm::Instruction& i : *block) i.replaceUsesOfWith(g, lifted);
   }
+}
+
+bool is_arithmetic(const llvm::Instruction& i) {
+  return llvm::isa<llvm::GetElementPtrInst>(i) || llvm::isa<llvm::CastInst>(i) || (llvm::isa<llvm::BinaryOperator>(i) && i.getType()->isIntegerTy() && !i.isIntDivRem());
+}
+
+// Parts of addresses that are computed before the nest are computed again in it: its inputs are then the program's variables.
+void take_in(const llvm::Loop& loop) {
+  llvm::BasicBlock* header = loop.getHeader();
+  const auto next = [&]() -> llvm::Instruction* {
+    for (llvm::BasicBlock* block : loop.blocks())
+      for (llvm::Instruction& i : *block) {
+        if (llvm::isa<llvm::PHINode>(i)) continue;
+        for (llvm::Value* v : i.operands())
+          if (auto* o = llvm::dyn_cast<llvm::Instruction>(v); o != nullptr && !loop.contains(o) && is_arithmetic(*o) && variable_of(o) == nullptr) return o;
+      }
+    return nullptr;
+  };
+  while (llvm::Instruction* outside = next()) {
+    llvm::Instruction* copy = outside->clone();
+    copy->insertBefore(*header, header->getFirstInsertionPt());
+    copy->setName(outside->getName());
+    outside->replaceUsesWithIf(copy, [&](llvm::Use& u) {
+      auto* user = llvm::cast<llvm::Instruction>(u.getUser());
+      return loop.contains(user) && !llvm::isa<llvm::PHINode>(user);
+    });
+  }
+}
+
+// Values that the same code after the nest needs as well are computed before it.
+void hoist_shared(const llvm::Loop& loop) {
+  llvm::SmallVector<llvm::BasicBlock*> exits;
+  loop.getUniqueExitBlocks(exits);
+  for (llvm::BasicBlock* exit : exits)
+    for (llvm::PHINode& phi : exit->phis())
+      for (llvm::Value* v : phi.incoming_values())
+        if (auto* i = llvm::dyn_cast<llvm::Instruction>(v); i != nullptr && loop.contains(i) && is_arithmetic(*i)) {
+          bool changed = false;
+          loop.makeLoopInvariant(v, changed);
+        }
 }
 
 void refuse_live_out(const llvm::Loop& loop) {
@@ -214,6 +256,7 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
     Refusal r{"loop-form", "the loop does nothing that is needed: the compiler removes it", "use what it computes", request.file, request.line, 1};
     throw Refused{{r}};
   }
+  hoist_shared(*loop);
   refuse_live_out(*loop);
   const llvm::DebugLoc place = loop->getStartLoc();
   nest.file = place->getFilename().str();
@@ -221,6 +264,7 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
   nest.column = place.getCol();
   const auto variables = variables_before(*loop->getLoopPreheader(), dominators);
   read_scalars_before(*loop);
+  take_in(*loop);
   lift_globals(parent, *loop);
   llvm::CodeExtractorAnalysisCache cache(parent);
   llvm::CodeExtractor extractor(loop->getBlocks(), &dominators, /*AggregateArgs=*/false, nullptr, nullptr,
@@ -231,6 +275,8 @@ void extract(Nest& nest, llvm::Function& parent, const Request& request, Analyse
   for (llvm::Value* v : the_call(*nest.function)->args()) nest.inputs.push_back(describe_input(v, nest.module->getDataLayout()));
   for (unsigned i = 0; i < nest.inputs.size(); ++i) {
     if (nest.inputs[i].name.empty()) nest.inputs[i].name = fmt::format("value{}", i);
+    for (unsigned j = 0; j < i; ++j)
+      if (nest.inputs[j].name == nest.inputs[i].name) nest.inputs[i].name += std::to_string(i);
     nest.function->getArg(i)->setName(nest.inputs[i].name);
   }
   for (const auto& [variable, value] : variables) {

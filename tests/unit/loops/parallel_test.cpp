@@ -61,6 +61,20 @@ TEST(Parallel, PointersThatMayOverlapAreUnprovenUntilARunSawThemApart) {
   EXPECT_EQ(judge(json, 10, 10, false, {{}, {}, {1000, 1404, false}, {1400, 1800, true}}).loops.front(), Verdict::unproven);
 }
 
+// Row i is written from column i + 1 on, its mirror column above: what a full square of iterations would meet, the triangle does not.
+TEST(Parallel, ATriangleIsNotTakenForASquare) {
+  const std::string both = R"([{"a":0,"b":1,"confused":true,"directions":[]}])";
+  const std::string next = R"(["iv",32,0,["const",32,1],["const",32,1]])", i = R"(["iv",32,0,["const",32,0],["const",32,1]])";
+  const std::string j = R"(["+",32,)" + next + R"(,["iv",32,1,["const",32,0],["const",32,1]]])";
+  const auto at = [](const std::string& row, const std::string& column) { return times(4, R"(["sext",64,["+",32,["*",32,["const",32,28],)" + row + "]," + column + "]]"); };
+  std::string json = nest_json(at(j, i), at(i, j), both);
+  // The inner loop runs from i + 1 to the end.
+  const std::string full = R"("trips":["smax",32,["const",32,0],["arg",32,1]])", rest = R"("trips":["smax",32,["const",32,0],["+",32,["arg",32,1],["*",32,["const",32,-1],)" + next + "]]]";
+  json.replace(json.find(full), full.size(), rest);
+  const Parallelism p = judge(json, 27, 28, true);
+  EXPECT_EQ(p.loops.front(), Verdict::parallel);
+}
+
 TEST(Parallel, WhereDataDecideNothingIsProved) {
   const Parallelism p = judge(nest_json(offset(columns, one), R"(["*",64,["const",64,4],["load",64,0]])", unknown_self), 100, 50);
   EXPECT_EQ(p.loops.front(), Verdict::unproven);
