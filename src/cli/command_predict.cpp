@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/cli.h"
+#include "cli/kernel_source.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/predict_loop.h"
@@ -19,6 +20,7 @@
 #include "gpu/prediction.h"
 #include "predict/answer.h"
 #include "predict/result.h"
+#include "runtime/launch_runner.h"
 
 namespace simtlab::cli {
 namespace {
@@ -31,7 +33,8 @@ struct PredictRun {
   std::string counts, model = "all", resios = "corrected";
   std::optional<std::string> rule;
   std::vector<std::string> sweep;
-  bool explain = false, whole = false;
+  bool explain = false, whole = false, not_executed = false;
+  double trips = 10;
 };
 
 gpu::PredictOptions options_of(const PredictRun& o) {
@@ -108,6 +111,48 @@ int on_paper(PredictRun o) {
   return 0;
 }
 
+// ---- a kernel whose arguments are unknown
+
+int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vector<std::string>& rest) {
+  const RunClock clock;
+  const frontend::LaunchOptions& launch = o.run.kernel.launch;
+  if (rest.size() != 1 || !(rest.front().ends_with(".ptx") || rest.front().ends_with(".cl")))
+    throw Error(ExitCode::usage, "predict-what", "--static is about one kernel that is not executed: a .ptx or .cl file, --grid or --global, --block",
+                "simtlab predict kernel.ptx --static --kernel NAME --global 65536 --block 256");
+  if (!launch.args.empty()) throw Error(ExitCode::usage, "option-conflict", "--static does not execute the kernel: arguments have no meaning", "leave out --arg, or --static");
+  check_outputs(o.run.output);
+  const device::Configuration configuration = resolve(o.run.run);
+  const device::LoadedDevice device = device::load_device(configuration);
+  check_inputs(o.run.output, {rest.front()});
+  check_inputs(o.run.output, files_of(configuration, device));
+  frontend::LaunchSpec base;
+  if (!o.run.kernel.launch_file.empty()) {
+    base = frontend::load_launch_file(o.run.kernel.launch_file);
+    base.args.clear(), base.expect.clear();
+  }
+  const frontend::LaunchSpec spec = frontend::launch_from_options(launch, std::move(base));
+  const KernelSource source = read_kernel_source(rest.front(), {}, spec, device.device, o.run.output);
+  gpu::Options functional;
+  functional.mode = gpu::Mode::functional;
+  gpu::Gpu gpu(device.device, functional);
+  const gpu::ModuleId module = gpu.load_module(rest.front(), source.ptx);
+  const runtime::PlannedLaunch planned = runtime::plan_launch(spec, module, gpu);
+  const ptx::Module& m = gpu.module(module);
+  result::Result result;
+  result.kernels.push_back(gpu::predict_static(device.device,
+                                               {m, m.functions[planned.kernel.function], planned.grid, planned.block, spec.shared_bytes,
+                                                static_cast<std::uint32_t>(configuration.options.registers), o.trips, configuration.options.lowering != "off"},
+                                               options));
+  result.total = result.kernels.back().metrics;
+  result.manifest.mode = "predict";
+  result.manifest.device = device.device.name;
+  result.manifest.configuration = configuration_of(configuration, device);
+  result.manifest.inputs = hash_inputs({rest.front()});
+  clock.finish(result);
+  write_outputs(result, o.run.output, STDOUT_FILENO);
+  return 0;
+}
+
 // ---- a kernel or a program that is executed
 
 int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
@@ -141,6 +186,10 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
       return is_axis;
     });
   o.run.run.predict = gpu::to_text(options);
+  if (o.not_executed) {
+    if (!o.sweep.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep and --static: a sweep executes the kernel", "one of them at a time");
+    return unexecuted(std::move(o), options, rest);
+  }
   const Target target{app, std::move(rest), after_dashes};
   const bool several = o.run.run.device.gpu && o.run.run.device.gpu->find(',') != std::string::npos;
   if (several || !o.sweep.empty()) return predict_variants(o.run, target, o.sweep);
@@ -170,6 +219,8 @@ void add_options(CLI::App& command, PredictRun& o) {
       ->type_name("LIST")
       ->group(group);
   command.add_flag("--whole", o.whole, "Count every block and study its caches, not a sample of the blocks")->group(group);
+  command.add_flag("--static", o.not_executed, "Follow the code of a kernel whose arguments are unknown, without executing it (docs/models.md)")->group(group);
+  command.add_option("--trips", o.trips, "With --static: iterations of a loop whose end is unknown (default 10)")->check(CLI::Range(1.0, 1e6))->type_name("N")->group(group);
   command.add_flag("--explain", o.explain, "Every intermediate value, and where each count is from")->group(group);
   command
       .add_option("--sweep", o.sweep, "A table over all combinations: block=32:1024 of a kernel without a host program, regs=32,64 or any device key")

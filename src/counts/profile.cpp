@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "counts/dependences.h"
 #include "stream/coalescer.h"
 
 namespace simtlab::counts {
@@ -46,22 +45,12 @@ class Adder {
     s_.executed += executed;
     s_.threads += static_cast<double>(c.threads);
     s_.flops += static_cast<double>(c.threads) * info.flops;
-    if (info.inst->op == ptx::Op::fma || (info.inst->op == ptx::Op::mad && ptx::is_float(info.inst->type))) s_.fma += executed;
+    if (is_fused(*info.inst)) s_.fma += executed;
     if (info.kind == timing::Kind::barrier) s_.barriers += executed;
-    add_classes(info, executed);
+    add_machine_classes(info, lowering_(*info.inst), executed, s_.classes);
     if (c.shared_looks != 0) add_shared(c, executed);
     const cachesim::AccessCounts* accesses = m_.study.counts(function, pc);
     if (is_memory(info.op_class) && accesses != nullptr && accesses->requests != 0) add_accesses(info, c, *accesses);
-  }
-
-  void add_classes(const InstInfo& info, double executed) {
-    const timing::Lowered lowered = lowering_(*info.inst);
-    const auto add = [&](OpClass op_class, unsigned count) { s_.classes[static_cast<std::size_t>(op_class)] += executed * count; };
-    if (lowered.count == 0) return;
-    if (lowered.count == 1) return add(lowered.op_class, 1);
-    const unsigned first = info.switch_at;
-    add(lowered.part, first);
-    add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - first);
   }
 
   void add_shared(const InstCounts& c, double executed) {
@@ -95,7 +84,7 @@ class Adder {
   Sums s_;
 };
 
-void set_dependences(Profile& p, const Measured& m, timing::Programs& programs) {
+void follow_ways(Profile& p, const Measured& m, timing::Programs& programs) {
   const timing::Latencies latencies(m.device);
   const LoadLatency load_latency = [&](const ptx::Function& function, std::uint32_t pc) {
     if (function.code[pc].op_class == OpClass::atomic) return m.device.latency[static_cast<std::size_t>(OpClass::atomic)];
@@ -104,12 +93,7 @@ void set_dependences(Profile& p, const Measured& m, timing::Programs& programs) 
   };
   Dependences sum;
   for (const WarpWay& way : m.launch.ways()) sum.add(follow(way, programs, latencies, load_latency));
-  if (sum.insts == 0) return;
-  p.ilp = std::max(1.0, sum.machine_insts / sum.groups);
-  p.mlp = std::max(1.0, over(sum.loads, sum.load_groups));
-  // Long ways are known in part, and no way is the mean one: the time goes with the instructions.
-  const double scale = p.ptx_insts / sum.insts;
-  p.warp_latency = sum.latency * scale, p.warp_memory_wait = sum.memory_wait * scale;
+  set_dependences(p, sum);
 }
 
 // What the rest of the grid moves: as much for an instruction as the second half of the sample.
@@ -142,6 +126,25 @@ void set_accesses(Profile& p, const Sums& s, double warps) {
 
 }  // namespace
 
+void add_machine_classes(const InstInfo& info, const timing::Lowered& lowered, double executed, std::array<double, device::op_class_names.size()>& classes) {
+  const auto add = [&](OpClass op_class, unsigned count) { classes[static_cast<std::size_t>(op_class)] += executed * count; };
+  if (lowered.count == 0) return;
+  if (lowered.count == 1) return add(lowered.op_class, 1);
+  add(lowered.part, info.switch_at);
+  add(lowered.rated > 0 ? lowered.rest : lowered.op_class, lowered.count - info.switch_at);
+}
+
+bool is_fused(const ptx::Inst& inst) { return inst.op == ptx::Op::fma || (inst.op == ptx::Op::mad && ptx::is_float(inst.type)); }
+
+void set_dependences(Profile& p, const Dependences& sum) {
+  if (sum.insts == 0) return;
+  p.ilp = std::max(1.0, sum.machine_insts / sum.groups);
+  p.mlp = std::max(1.0, over(sum.loads, sum.load_groups));
+  // Long ways are known in part, and no way is the mean one: the time goes with the instructions.
+  const double scale = p.ptx_insts / sum.insts;
+  p.warp_latency = sum.latency * scale, p.warp_memory_wait = sum.memory_wait * scale;
+}
+
 Profile profile_of(const Measured& m) {
   Profile p;
   const stream::WarpSource& launch = m.launch;
@@ -171,7 +174,7 @@ Profile profile_of(const Measured& m) {
   p.fma_insts = s.fma / warps * per_warp;
   p.sync_insts = s.barriers / warps * per_warp;
   set_accesses(p, s, warps / per_warp);
-  set_dependences(p, m, programs);
+  follow_ways(p, m, programs);
   p.warp_spread = std::max(1.0, over(static_cast<double>(spread.longest_warp), p.ptx_insts));
 
   p.flops = s.flops * whole;

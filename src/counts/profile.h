@@ -13,6 +13,7 @@
 
 #include "cachesim/study.h"
 #include "counts/counted.h"
+#include "counts/dependences.h"
 #include "device/device.h"
 #include "device/occupancy.h"
 
@@ -57,5 +58,12 @@ struct Measured {
   bool lowering = true;
 };
 Profile profile_of(const Measured& measured);
+
+// Parts of a profile, however its counts are made.
+// Adds the machine instructions of one PTX instruction, executed so often.
+void add_machine_classes(const timing::InstInfo& info, const timing::Lowered& lowered, double executed, std::array<double, device::op_class_names.size()>& classes);
+bool is_fused(const ptx::Inst& inst);
+// ptx_insts must be known.
+void set_dependences(Profile& profile, const Dependences& sum);
 
 }  // namespace simtlab::counts

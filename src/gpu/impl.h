@@ -22,6 +22,9 @@ inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+// launches.cpp: throws Error(bad_input, "launch-shape") for a shape that no launch can have, or that the kernel's directives exclude.
+void check_launch(const device::Device& device, const ptx::Module& module, const ptx::Function& function, const exec::Dim3& grid, const exec::Dim3& block);
+
 // A launch on its way.
 struct KernelJob {
   std::shared_ptr<const std::vector<exec::Texture>> textures;

@@ -68,13 +68,17 @@ void check_attributes(const ptx::Module& module, const ptx::Function& function, 
 
 }  // namespace
 
+void check_launch(const device::Device& device, const ptx::Module& module, const ptx::Function& function, const exec::Dim3& grid, const exec::Dim3& block) {
+  check_shape(device, function.name, grid, block);
+  check_attributes(module, function, block);
+}
+
 void Gpu::launch(Kernel kernel, exec::Dim3 grid, exec::Dim3 block, std::uint32_t dynamic_shared_bytes,
                  std::span<const std::byte> params, StreamId stream, bool batched) {
   Impl& m = *impl_;
   const Impl::Slot& slot = m.slot(kernel.module);
   const ptx::Function& function = slot.module->functions[kernel.function];
-  check_shape(m.device, function.name, grid, block);
-  check_attributes(*slot.module, function, block);
+  check_launch(m.device, *slot.module, function, grid, block);
 
   exec::LaunchParams p;
   p.module = slot.loaded.get();

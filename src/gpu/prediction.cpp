@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "counts/counted.h"
 #include "counts/profile.h"
+#include "counts/static_profile.h"
 #include "gpu/impl.h"
 #include "predict/answer.h"
 #include "predict/units.h"
@@ -53,8 +54,8 @@ std::string origin_of(const counts::Profile& p) {
   return fmt::format("executed, {} of {} blocks", p.sampled_blocks, p.blocks);
 }
 
-void fill_inputs(predict::Inputs& in, const counts::Profile& p, const device::Device& device) {
-  Filler set(in, origin_of(p));
+void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::string& origin, const device::Device& device) {
+  Filler set(in, origin);
   const double warps = p.warps_per_block;
   set(&C::blocks, static_cast<double>(p.blocks));
   set(&C::threads_per_block, p.threads_per_block);
@@ -63,7 +64,7 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const device::De
   set(&C::active_blocks_per_sm, static_cast<double>(std::min<std::uint64_t>(p.occupancy.blocks_per_sm, most)), "occupancy");
   double insts = 0;
   for (std::size_t i = 0; i < p.class_insts.size(); ++i) {
-    if (std::isnan(in.counts.mix.insts[i])) in.set_insts(i, p.class_insts[i], {origin_of(p)});
+    if (std::isnan(in.counts.mix.insts[i])) in.set_insts(i, p.class_insts[i], {origin});
     insts += p.class_insts[i];
   }
   set(&C::insts, insts);
@@ -105,8 +106,22 @@ result::Table counts_table(const predict::Inputs& inputs) {
     if (inputs.has(s.member)) table.rows.push_back({std::string(s.key), inputs.counts.*s.member, std::string(s.unit), inputs.source(s.member).text});
   for (std::size_t i = 0; i < device::op_class_names.size(); ++i)
     if (inputs.counts.mix.insts[i] > 0)
-      table.rows.push_back({fmt::format("class.{}.insts", device::op_class_names[i]), inputs.counts.mix.insts[i], std::string("1"), std::string("executed")});
+      table.rows.push_back({fmt::format("class.{}.insts", device::op_class_names[i]), inputs.counts.mix.insts[i], std::string("1"), inputs.mix_source(predict::mix_symbols()[0], i).text});
   return table;
+}
+
+result::KernelResult answer(const std::string& name, const counts::Profile& profile, const std::string& origin, const device::Device& device, const PredictOptions& options) {
+  predict::Inputs inputs = predict::parse_counts(options.counts, options.counts_file);
+  fill_inputs(inputs, profile, origin, device);
+  predict::complete(inputs, &device);
+  if (inputs.source(&C::warp_latency).text.starts_with(origin) && !inputs.has(&C::sampled_latency))
+    inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts), {"derived: hit rates and latencies of the machine"});
+  result::KernelResult out = predict::answer(name, inputs, options.model,
+                                             predict::parse_options(options.rule, options.resios));
+  out.tables.push_back(counts_table(inputs));
+  out.metrics.set("occupancy.theoretical", profile.occupancy.ratio);
+  out.limiter = device::name_of(profile.occupancy.limit);
+  return out;
 }
 
 }  // namespace
@@ -165,19 +180,35 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
                                                       .rest_blocks = rest,
                                                       .rest_instructions = rest_instructions,
                                                       .lowering = options.lowering && source.code_of(source.function()) == nullptr});
-  predict::Inputs inputs = predict::parse_counts(options.predict.counts, options.predict.counts_file);
-  fill_inputs(inputs, profile, device);
-  predict::complete(inputs, &device);
-  if (inputs.source(&C::warp_latency).text.starts_with("executed") && !inputs.has(&C::sampled_latency))
-    inputs.set(&C::sampled_latency, predict::access_latency(inputs.counts), {"derived: hit rates and latencies of the machine"});
-  result::KernelResult out = predict::answer(source.function().name, inputs, options.predict.model,
-                                             predict::parse_options(options.predict.rule, options.predict.resios));
-  out.tables.push_back(counts_table(inputs));
+  result::KernelResult out = answer(source.function().name, profile, origin_of(profile), device, options.predict);
   out.metrics.set("gpu.instructions.warp", static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
-  out.metrics.set("occupancy.theoretical", fit.ratio);
   out.metrics.set("counts.blocks", profile.sampled_blocks);
   out.metrics.set("counts.error", profile.error);
-  out.limiter = device::name_of(fit.limit);
+  return out;
+}
+
+result::KernelResult predict_static(const device::Device& device, const StaticKernel& kernel, const PredictOptions& options) {
+  const std::uint32_t registers = std::max(1u, kernel.registers_override != 0 ? kernel.registers_override : kernel.function.registers);
+  check_launch(device, kernel.module, kernel.function, kernel.grid, kernel.block);
+  const std::uint64_t shared = std::uint64_t{kernel.function.shared_bytes} + kernel.dynamic_shared_bytes;
+  const device::Occupancy fit = timing::fit(device, kernel.function, static_cast<std::uint32_t>(kernel.block.count()), registers, shared);
+  const counts::StaticProfile s =
+      counts::static_profile({kernel.module, kernel.function, kernel.grid, kernel.block, fit, registers, kernel.trips, kernel.lowering}, device);
+  const std::string assumed = fmt::format("not executed: {} loops taken to run {:g} times, {} branches not taken, {} accesses taken to lie apart", s.assumed_loops, kernel.trips, s.assumed_branches,
+                                          s.unknown_accesses);
+  result::KernelResult out = answer(kernel.function.name, s.profile, "static", device, options);
+  for (result::Table& table : out.tables) {
+    if (table.name != "remarks") continue;
+    const auto remark = [&](std::string text) { table.rows.insert(table.rows.begin(), {std::string("counts"), std::move(text)}); };
+    if (!s.complete) remark(fmt::format("Only the first {} instructions of a warp are counted: its loops run longer.", s.instructions));
+    remark(fmt::format("The kernel was {}. Every load is taken to come from DRAM.", assumed));
+  }
+  out.not_modelled.emplace_back("D-PREDICT-16");
+  out.demangled = out.name;
+  out.grid[0] = kernel.grid.x, out.grid[1] = kernel.grid.y, out.grid[2] = kernel.grid.z;
+  out.block[0] = kernel.block.x, out.block[1] = kernel.block.y, out.block[2] = kernel.block.z;
+  out.registers = registers;
+  out.shared_bytes = static_cast<std::uint32_t>(shared);
   return out;
 }
 

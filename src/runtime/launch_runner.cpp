@@ -282,6 +282,13 @@ void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::u
 
 }  // namespace
 
+PlannedLaunch plan_launch(const LaunchSpec& spec, gpu::ModuleId module, const gpu::Gpu& gpu) {
+  PlannedLaunch out;
+  out.kernel = find_kernel(spec, module, gpu);
+  find_shape(spec, gpu.module(module).functions[out.kernel.function], out.grid, out.block);
+  return out;
+}
+
 void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed,
                 const volatile bool* interrupt) {
   const gpu::Kernel kernel = find_kernel(spec, module, gpu);

@@ -18,4 +18,11 @@ namespace simtlab::runtime {
 void run_launch(const frontend::LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed,
                 const volatile bool* interrupt = nullptr);
 
+// What is launched, and in which shape; arguments are not looked at. Throws Error(bad_input, "launch-arguments").
+struct PlannedLaunch {
+  gpu::Kernel kernel;
+  exec::Dim3 grid, block;
+};
+PlannedLaunch plan_launch(const frontend::LaunchSpec& spec, gpu::ModuleId module, const gpu::Gpu& gpu);
+
 }  // namespace simtlab::runtime

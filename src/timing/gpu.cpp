@@ -98,11 +98,15 @@ void Gpu::complete(result::KernelResult& result, std::optional<std::uint64_t> wa
 }
 
 device::Occupancy fit(const device::Device& device, const stream::WarpSource& launch, std::uint32_t registers) {
-  const device::Occupancy occupancy = device::occupancy(device, launch.threads_per_block(), registers, launch.shared_bytes());
+  return fit(device, launch.function(), launch.threads_per_block(), registers, launch.shared_bytes());
+}
+
+device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads, std::uint32_t registers, std::uint64_t shared_bytes) {
+  const device::Occupancy occupancy = device::occupancy(device, threads, registers, shared_bytes);
   if (occupancy.blocks_per_sm == 0)
     throw Error(ExitCode::bad_input, "launch-resources",
                 fmt::format("a block of kernel '{}' does not fit an SM of {}: {} threads, {} registers per thread, {} bytes of shared memory",
-                            launch.function().name, device.name, launch.threads_per_block(), registers, launch.shared_bytes()),
+                            kernel.name, device.name, threads, registers, shared_bytes),
                 fmt::format("its limit is the {}: use a smaller block, fewer registers (--regs) or less shared memory",
                             device::name_of(occupancy.limit)));
   return occupancy;

@@ -55,6 +55,7 @@ std::string_view name_of(Stall stall);   // "long_scoreboard"
 
 // How a block of the launch fits an SM. Throws Error(bad_input "launch-resources") if it does not.
 device::Occupancy fit(const device::Device& device, const stream::WarpSource& launch, std::uint32_t registers);
+device::Occupancy fit(const device::Device& device, const ptx::Function& kernel, unsigned threads, std::uint32_t registers, std::uint64_t shared_bytes);
 
 // A GPU: caches keep their contents between launches (as hardware does), clocks start at 0.
 class Gpu {

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from harness import Case, main
+from harness import SAXPY, SAXPY_LAUNCH, SOURCE, SPIN, SPIN_LAUNCH, Case, main, needs_clang
 
 EXAMPLE = """# Worked example of Hong and Kim
 blocks = 80
@@ -155,6 +155,79 @@ class Predict(Case):
         self.assertRegex(out, r"with overhead: .*context 65\.0 ms, launch 4\.00 us, copy to the GPU 20\.0 ms")
         plain = self.ok("predict", "--counts", self.file("kernel.toml", mix), "--gpu", "gtx460", "--model", "throughput").stdout
         self.assertNotIn("with overhead", plain)
+
+    def kernel(self, *args):
+        """Result of a prediction of saxpy over 16384 elements."""
+        path = self.file("saxpy.ptx", SAXPY)
+        self.ok("predict", path, *SAXPY_LAUNCH, "--json=p.json", *args)
+        return json.loads((self.folder / "p.json").read_text())
+
+    def test_a_kernel_is_executed_for_its_counts(self):
+        r = self.kernel("--gpu", "v100")
+        counts = {c["key"]: c for c in self.table(r, "counts")}
+        self.assertEqual(counts["blocks"]["value"], 64)
+        self.assertEqual(counts["class.load.insts"]["value"], 2)
+        self.assertEqual(counts["class.store.insts"]["value"], 1)
+        self.assertEqual(counts["flops"]["value"], 2 * 16384)
+        self.assertEqual(counts["l1_bytes"]["value"], 3 * 4 * 16384)
+        self.assertEqual(counts["coal_mem_insts"]["value"], 3)
+        self.assertTrue(counts["insts"]["origin"].startswith("executed"))
+        self.assertEqual(counts["freq"]["origin"], "gpu v100 (sm.clock)")
+        for model in ("throughput", "resios", "mwp-cwp", "mwp-cwp-2012", "roofline"):
+            self.assertGreater(r["total"][f"predict.{model}.time"]["value"], 0)
+        # As far from the simulation as a model may be.
+        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json=t.json")
+        cycles = json.loads((self.folder / "t.json").read_text())["total"]["gpu.cycles"]["value"]
+        self.assertLess(abs(r["total"]["predict.throughput.cycles"]["value"] / cycles - 1), 0.4)
+
+    def test_counts_of_a_file_take_precedence(self):
+        over = self.file("over.toml", "dram_bytes = 1e9\n")
+        slow, fast = self.kernel("--gpu", "v100", "--counts", over), self.kernel("--gpu", "v100")
+        counts = {c["key"]: c for c in self.table(slow, "counts")}
+        self.assertIn("over.toml:1", counts["dram_bytes"]["origin"])
+        self.assertGreater(slow["total"]["predict.throughput.time"]["value"], 100 * fast["total"]["predict.throughput.time"]["value"])
+        self.fails(3, "predict", "saxpy.ptx", *SAXPY_LAUNCH, "--counts", self.file("bad.toml", "blocks = x\n"), says="bad.toml:1")
+
+    def test_several_devices_and_launches_make_a_table(self):
+        path = self.file("saxpy.ptx", SAXPY)
+        launch = ["--global", "16384"] + SAXPY_LAUNCH[4:]
+        out = self.ok("predict", path, *launch, "--gpu", "h100,gtx480", "--sweep", "block=64:256", "l2.bytes=1M,2M", "--json=s.json", "--csv=s.csv").stdout
+        sweep = json.loads((self.folder / "s.json").read_text())["sweep"]
+        self.assertEqual(len(sweep), 2 * 3 * 2)
+        self.assertEqual(sweep[1]["point"], {"gpu": "h100", "block": "64", "l2.bytes": "2M"})
+        self.assertEqual(len((self.folder / "s.csv").read_text().splitlines()), 13)
+        # A launch that a device does not take is a row that says so.
+        self.ok("predict", path, *launch, "--gpu", "h100", "--sweep", "block=1024,2048", "-o", "t.txt")
+        rows = (self.folder / "t.txt").read_text().splitlines()
+        self.assertIn("exceeds 1024 threads", rows[2])
+        self.fails(2, "predict", path, *launch, "--sweep", "block", says="[predict-sweep]")
+        self.fails(2, "predict", path, *SAXPY_LAUNCH, "--sweep", "block=64,128", says="--global XxYxZ in place of --grid")
+        self.assertEqual(out, "")
+
+    def test_without_arguments_a_kernel_is_followed(self):
+        path = self.file("saxpy.ptx", SAXPY)
+        out = self.ok("predict", path, "--static", "--global", "65536", "--block", "256", "--gpu", "v100", "--json=p.json").stdout
+        r = json.loads((self.folder / "p.json").read_text())
+        counts = {c["key"]: c for c in self.table(r, "counts")}
+        self.assertEqual((counts["class.load.insts"]["value"], counts["blocks"]["value"]), (2, 256))
+        self.assertTrue(any("1 branches not taken" in t["text"] for t in self.table(r, "remarks")))
+        self.assertIn("The kernel was not executed", out or self.ok("predict", path, "--static", "--global", "65536", "--block", "256").stdout)
+        self.fails(2, "predict", path, "--static", *SAXPY_LAUNCH, says="arguments have no meaning")
+        self.fails(2, "predict", "--static", "--", "/bin/true", says="--static")
+        self.fails(3, "predict", path, "--static", "--block", "256", says="the size of the grid is missing")
+        self.fails(3, "predict", path, "--static", "--grid", "4", "--block", "2048", says="exceeds 1024 threads")
+
+    def test_a_kernel_that_never_ends_is_stopped(self):
+        self.fails(1, "predict", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, "--max-time", "1", says="[limit-time]")
+
+    @needs_clang
+    def test_programs_are_predicted_launch_by_launch(self):
+        source = str(SOURCE / "examples" / "scan.cu")
+        self.ok("predict", source, "--gpu", "gtx480", "--json=p.json")
+        r = json.loads((self.folder / "p.json").read_text())
+        self.assertEqual(len(r["kernels"]), 3)
+        total = sum(k["metrics"]["predict.throughput.time"]["value"] for k in r["kernels"])
+        self.assertAlmostEqual(r["total"]["predict.throughput.time"]["value"], total, 3)
 
     def test_bad_counts_say_where_and_what(self):
         def bad(text, says, *args):
