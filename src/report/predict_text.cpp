@@ -45,7 +45,7 @@ class PredictWriter {
     for (const KernelResult& k : result_.kernels) one(k, time_of(k) >= full);
     if (result_.kernels.size() > 1) total();
     if (options_.all && !has_counts()) configuration();
-    if (!options_.all) note("--explain shows every intermediate value and where each count is from");
+    if (!options_.all && !result_.kernels.empty()) note("--explain shows every intermediate value and where each count is from");
     return out_;
   }
 
