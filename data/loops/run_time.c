@@ -1,7 +1,8 @@
 // Linked into a program whose loop nest simtlab measures (simtlab predict --run). The program's own behaviour is unchanged; what is learnt goes
 // to $SIMTLAB_LOOPS_DIR.
 //
-// When the nest is reached for the time that $SIMTLAB_LOOPS_CALL says (counted from 0) a copy of the process runs a counting copy of the nest, so that the program's own data stay as they are:
+// $SIMTLAB_LOOPS_MODE is one of: time, every call is timed; survey, of every call the blocks are counted; count, the call that
+// $SIMTLAB_LOOPS_CALL says (from 0) is looked at closely. To count a copy of the process runs a counting copy of the nest, so that the program's own data stay as they are:
 // it tells how often each block ran and which bytes each argument reached. Then the nest itself runs and is timed.
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ enum { most_arguments = 256, most_calls = 1024 };
 static uint64_t arguments[most_arguments];
 static uint64_t calls, times[most_calls], begun;
 static uint64_t* counted;   // shared with the copy that counts: blocks, low, high, written, 1
+static uint64_t work[most_calls];   // of each call: blocks that it ran
 static int counting;
 
 static const char* folder(void) { return getenv("SIMTLAB_LOOPS_DIR"); }
@@ -49,7 +51,7 @@ static void report(void) {
   FILE* f = open_file("%s/times", 0, "w");
   if (f == NULL) return;
   fprintf(f, "calls %llu\n", (unsigned long long)calls);
-  for (uint64_t i = 0; i < calls && i < most_calls; i++) fprintf(f, "time %llu\n", (unsigned long long)times[i]);
+  for (uint64_t i = 0; i < calls && i < most_calls; i++) fprintf(f, "time %llu\n", (unsigned long long)(wants("survey") ? work[i] : times[i]));
   fclose(f);
 }
 __attribute__((constructor)) static void start(void) { atexit(report); }
@@ -60,7 +62,8 @@ void simtlab_argument(int index, uint64_t value) {
 
 // 1 in the copy that counts.
 int simtlab_enter(void) {
-  if (calls != wanted_call() || !wants("count")) return 0;
+  const int survey = wants("survey") && calls < most_calls;
+  if (!survey && (calls != wanted_call() || !wants("count"))) return 0;
   const uint64_t n = simtlab_argument_count, words = simtlab_block_count + 3 * n + 1;
   counted = mmap(NULL, words * sizeof *counted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (counted == MAP_FAILED) {
@@ -75,6 +78,11 @@ int simtlab_enter(void) {
   }
   int status = 0;
   if (child > 0) waitpid(child, &status, 0);
+  if (survey) {
+    for (uint64_t i = 0; i < simtlab_block_count; i++) work[calls] += counted[i];
+    munmap(counted, words * sizeof *counted);
+    counted = NULL;
+  }
   return 0;
 }
 
@@ -106,7 +114,7 @@ static void keep(const char* name) {
   }
 }
 
-static int is_counted(void) { return calls == wanted_call() && counted != NULL && counted[simtlab_block_count + 3 * simtlab_argument_count] == 1; }
+static int is_counted(void) { return counted != NULL && calls == wanted_call() && counted[simtlab_block_count + 3 * simtlab_argument_count] == 1; }
 
 void simtlab_before(void) {
   if (is_counted()) {

@@ -256,7 +256,7 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   const LoopPrediction prediction(o, device.device, predict);
   loops::Answer answer{nest, shape, parallel, {}, {}, {}, {}, measured.sequential_ns, measured.run.calls, notes_of(nest, shape, o)};
   if (measured.run.calls > 1)
-    answer.notes.push_back(fmt::format("the program runs the nest {} times; all numbers are of the call that took longest, number {}", measured.run.calls, measured.run.call + 1));
+    answer.notes.push_back(fmt::format("the program runs the nest {} times; all numbers are of the call with most to do, number {}", measured.run.calls, measured.run.call + 1));
   answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
   const loops::Candidate& best = answer.candidates.front();
   const std::string name = fmt::format("{}_{}", nest.function, nest.line);

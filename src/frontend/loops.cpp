@@ -153,13 +153,13 @@ std::vector<double> LoopProgram::one_run(const fs::path& program, const RunWish&
 LoopRun LoopProgram::measure(const RunWish& wish) const {
   const fs::path program = build_measured();
   LoopRun out;
-  // Of several calls the longest is looked at: the others are of triangles' tips and tails.
   std::vector<std::vector<double>> times;
   for (unsigned r = 0; r < wish.runs; ++r) times.push_back(one_run(program, wish, "time", out));
-  out.call = static_cast<std::uint64_t>(std::ranges::max_element(times.front()) - times.front().begin());
-  for (const std::vector<double>& t : times)
-    if (out.call < t.size()) out.times_ns.push_back(t[out.call]);
-  std::ranges::sort(out.times_ns);
+  // Of several calls the one with most to do is looked at: the others are of triangles' tips and tails.
+  if (out.calls > 1) {
+    const std::vector<double> work = one_run(program, wish, "survey", out);
+    out.call = static_cast<std::uint64_t>(std::ranges::max_element(work) - work.begin());
+  }
   one_run(program, wish, "count", out);
   if (!fs::exists(scratch_ / "count/counts"))
     throw Error(ExitCode::program_failed, "loop-run", "the copy of the nest that counts did not come to its end", "an access out of bounds in the nest? Try -fsanitize=address");
@@ -173,6 +173,9 @@ LoopRun LoopProgram::measure(const RunWish& wish) const {
       out.arguments.push_back(std::move(a));
     }
   }
+  for (const std::vector<double>& t : times)
+    if (out.call < t.size()) out.times_ns.push_back(t[out.call]);
+  std::ranges::sort(out.times_ns);
   for (std::size_t i = 0; i < out.arguments.size(); ++i) {
     LoopRun::Argument& a = out.arguments[i];
     const fs::path before = scratch_ / fmt::format("count/before.{}", i), after = scratch_ / fmt::format("count/after.{}", i);

@@ -22,7 +22,7 @@ struct LoopSource {
 
 // What a run of the program told; docs/loops.md.
 struct LoopRun {
-  std::vector<double> times_ns;            // of one call of the nest, the longest, one a run
+  std::vector<double> times_ns;            // of one call of the nest, that with most to do, one a run
   std::uint64_t calls = 0;                 // of the nest in one run
   std::uint64_t call = 0;                  // the one that all else is about, from 0
   std::vector<std::uint64_t> blocks;       // executions
