@@ -49,7 +49,9 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
   set(&C::dram_bytes, n.dram_bytes);
   set(&C::useful_bytes, n.useful_bytes);
   if (n.l1_bytes > 0) set(&C::l1_miss_ratio, n.chain_miss_ratio);   // bytes per level are given: the ratio is only for latencies
-  if (n.l2_bytes > 0) set(&C::l2_miss_ratio, n.dram_bytes / n.l2_bytes);
+  // Blocks that run at once go through the nest in step: what none had before all wait for, however many share it afterwards.
+  const double waves = blocks / (sms * std::max(n.occupancy.blocks_per_sm, 1u));
+  if (n.l2_bytes > 0) set(&C::l2_miss_ratio, std::max(n.dram_bytes / n.l2_bytes, 1 / std::max(1.0, waves)));
   if (n.l1_bytes > 0) set(&C::miss_ratio, n.l2_bytes / n.l1_bytes);
   double threads = 1;
   for (const int l : n.mapping.loops) threads *= shape.trips[static_cast<std::size_t>(l)];

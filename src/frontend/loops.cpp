@@ -55,8 +55,8 @@ LoopProgram::LoopProgram(LoopSource source) : source_(std::move(source)), tools_
   } else {
     (void)read_file(source_.file, largest_source, "C source");   // says what is wrong with it better than clang
   }
-  // Not optimised: the loops are to be those of the source. Mathematics as intrinsics, as no kernel sets errno.
-  std::vector<std::string> command = {tools_.clang, "-x", "c", "-std=gnu99", "-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names",
+  // Not optimised here, but without the marks of lower levels that forbid it later (no unrolling): the loops are to be those of the source. Mathematics as intrinsics, as no kernel sets errno.
+  std::vector<std::string> command = {tools_.clang, "-x", "c", "-std=gnu99", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names",
                                       "-fno-math-errno", "-g", "-Wno-unknown-pragmas", "-c", "-emit-llvm"};
   std::ranges::copy_if(source_.flags, std::back_inserter(command), [](const std::string& f) { return !is_for_link(f); });
   command.insert(command.end(), {source_.file.string(), "-o", (scratch_ / "program.bc").string()});

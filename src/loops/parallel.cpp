@@ -306,7 +306,7 @@ class Judge {
       const auto [x, y] = place;
       found(d, level, Verdict::carried,
             fmt::format("{} in iteration {} of '{}' and {} in iteration {} meet", shown(a), x, loop.name, shown(b), y),
-            a.store && b.store && la.factors == lb.factors && !la.factors.contains(prefix_[level])
+            la.factors == lb.factors && la.constant == lb.constant && !la.factors.contains(prefix_[level])
                 ? "a sum or a counter over iterations is a reduction: let each iteration store what it contributes, and combine afterwards"
                 : "write to another array than the one that is read, or take an inner loop with --loop");
     }

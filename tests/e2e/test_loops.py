@@ -172,6 +172,14 @@ class Loops(Case):
         self.assertIn("llvm-19-dev", r.stderr)
         self.assertIn("[loops-missing]", r.stderr)
 
+    def test_of_several_calls_the_one_with_most_to_do_is_measured(self):
+        path = self.file("run.c", "static float a[500];\nvoid f(int n) {\n  for (int i = 0; i < n; i++) a[i] = i;\n}\nint main(void) {\n"
+                                  "  for (int k = 0; k < 30; k++) f(k < 20 ? 25 * k : 3);\n  return 0; }\n")
+        r = json.loads(self.ok("predict", path, "--loop", f"{path}:3", "--run", "", "--simulate", "--json").stdout)
+        self.assertEqual(r["total"]["predict.nest.iterations"]["value"], 475)
+        t = r["kernels"][0]["tables"]["nest_notes"]
+        self.assertTrue(any("30 times" in row[1] and "number 20" in row[1] for row in t["rows"]), t)
+
     def test_other_sources_of_the_program(self):
         other = self.file("other.c", "int size(void) { return SIZE; }\n")
         path = self.file("run.c", "int size(void);\nstatic float a[SIZE];\nint main(void) {\n  int n = size();\n  for (int i = 0; i < n; i++) a[i] = i;\n  return 0; }\n")

@@ -232,7 +232,7 @@ Induction induction_of(const llvm::Loop& loop) {
   Induction out;
   const llvm::BasicBlock* latch = loop.getLoopLatch();
   const auto* test = llvm::dyn_cast<llvm::BranchInst>(loop.getHeader()->getTerminator());
-  if (latch == nullptr || test == nullptr || !test->isConditional()) return out;
+  if (latch == nullptr) return out;
   for (llvm::PHINode& phi : loop.getHeader()->phis()) {
     if (!phi.getType()->isIntegerTy()) continue;
     auto* next = llvm::dyn_cast<llvm::BinaryOperator>(phi.getIncomingValueForBlock(latch));
@@ -240,7 +240,7 @@ Induction induction_of(const llvm::Loop& loop) {
     const bool first = next->getOperand(0) == &phi;
     if (!first && next->getOperand(1) != &phi) continue;
     if (!loop.isLoopInvariant(next->getOperand(first ? 1 : 0))) continue;
-    const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(test->getCondition());
+    const auto* compare = test != nullptr && test->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(test->getCondition()) : nullptr;
     const bool tested = compare != nullptr && (compare->getOperand(0) == &phi || compare->getOperand(1) == &phi);
     if (out.phi == nullptr || tested) out = {&phi, next};
   }
