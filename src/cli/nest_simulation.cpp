@@ -67,12 +67,21 @@ double as_double(const char* at) {
   return static_cast<double>(value);
 }
 
+// Results of double precision that were computed in single precision are no better than that.
+bool computes_in_single(const loops::Description& nest) {
+  for (const loops::Block& b : nest.blocks)
+    for (const loops::Instruction& i : b.instructions)
+      if (i.op_class >= 0 && device::op_class_names[static_cast<std::size_t>(i.op_class)].starts_with("fp32")) return true;
+  return false;
+}
+
 class Comparison {
  public:
   // Of structures with members of several kinds every four bytes that differ are looked at as a number of single precision.
   void of(const loops::Description& nest, std::size_t input, const std::string& wanted, const char* got) {
     const Element e = element_of(nest, input);
     const unsigned size = e.mixed ? 4 : e.bytes;
+    const double tolerance = size == 8 && !computes_in_single(nest) ? double_tolerance : single_tolerance;
     for (std::size_t at = 0; at + size <= wanted.size(); at += size) {
       if (std::memcmp(wanted.data() + at, got + at, size) == 0) continue;
       const bool real = (e.real || e.mixed) && (size == 4 || size == 8);
@@ -80,7 +89,7 @@ class Comparison {
       const double g = !real ? 0 : size == 4 ? as_double<float>(got + at) : as_double<double>(got + at);
       if (real && std::isnan(w) && std::isnan(g)) continue;
       const double off = real ? std::abs(w - g) / std::max(1.0, std::abs(w)) : INFINITY;
-      if (off <= (size == 8 ? double_tolerance : single_tolerance)) {
+      if (off <= tolerance) {
         largest = std::max(largest, off);
         continue;
       }

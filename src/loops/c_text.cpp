@@ -108,6 +108,19 @@ bool read_for(const CText& text, std::size_t at, ForStatement& out) {
   return true;
 }
 
+std::vector<std::size_t> continues(const CText& text, std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> out;
+  for (std::size_t at = begin; at < end;) {
+    if (text.word_at(at, "for") || text.word_at(at, "while") || text.word_at(at, "do")) {
+      at = text.statement(at);
+      continue;
+    }
+    if (text.word_at(at, "continue")) out.push_back(at);
+    at = text.step(at);
+  }
+  return out;
+}
+
 std::vector<TopLevel> top_level(const CText& text) {
   std::vector<TopLevel> out;
   const std::string_view all = text.text();

@@ -23,10 +23,10 @@ class CText {
   // The first `c` that is in no bracket, string or comment; `end` if there is none.
   std::size_t find(char c, std::size_t at, std::size_t end) const;
   bool word_at(std::size_t at, std::string_view word) const;
-
- private:
   // Behind what can't hold brackets: a comment, a string, a character, or just the next character.
   std::size_t step(std::size_t at) const;
+
+ private:
   std::string_view text_;
 };
 
@@ -37,6 +37,9 @@ struct ForStatement {
 };
 // False if no for begins there.
 bool read_for(const CText& text, std::size_t at, ForStatement& out);
+
+// Places of the word `continue` that belong to the loop whose body is [begin, end): not those of loops in it.
+std::vector<std::size_t> continues(const CText& text, std::size_t begin, std::size_t end);
 
 // Declarations and definitions of a file, one after another.
 struct TopLevel {

@@ -96,6 +96,10 @@ class CudaWriter {
       edits.emplace(f.begin, std::pair{f.body - f.begin, fmt::format("{{\n{0};\n{1} += {2}{3};   // one iteration a thread, in {4}\nif ({5}) ", f.init, loop.name, step == "1" ? "" : step + " * ", thread,
                                                                     axis, f.condition)});
       edits.emplace(f.end, std::pair{std::size_t{0}, std::string("\n}")});
+      // The end of an iteration is the end of its thread, unless a loop of the thread stands around it.
+      const std::vector<int> prefix = nest_.prefix();
+      const bool in_loop = std::ranges::any_of(prefix, [&](int p) { return nest_.inside(static_cast<int>(l), p) && std::ranges::find(mapping_.loops, p) == mapping_.loops.end(); });
+      for (const std::size_t where : continues(text_, f.body, f.end)) edits.emplace(where, std::pair{std::size_t{8}, std::string(in_loop ? "continue" : "return")});
     }
     std::string out;
     std::size_t from = outer_.begin;

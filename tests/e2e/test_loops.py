@@ -180,6 +180,23 @@ class Loops(Case):
         t = r["kernels"][0]["tables"]["nest_notes"]
         self.assertTrue(any("30 times" in row[1] and "number 20" in row[1] for row in t["rows"]), t)
 
+    def test_forms_of_loops(self):
+        forms = ["for (int i = n - 1; i >= 0; i--) a[i] = i * 3;", "for (int i = n; i > 0; i -= 3) a[i] = i * 3;",
+                 "for (unsigned i = 0; i < (unsigned)n; i++) a[i] = i;", "for (size_t i = 0; i < 200; i += 7) a[i] = i;",
+                 "for (int i = 0; i != n; i++) a[i] = i;", "for (int i = n; i != 0; --i) a[i] = i;", "for (int i = 0; i + 1 < n; i++) a[i] = i;",
+                 "for (int i = 0; i < n; i++) { if (i % 3 == 0) continue; a[i] = i; }",
+                 "for (int i = 0; i < 20; i++) for (int j = i + 1; j < 30; j++) g[i][j] = i * 100 + j;",
+                 "for (int i = 0; i < 20; i++) for (int j = 0; j < 30; j++) { if (j == 5) break; g[i][j] = i + j; }",
+                 "for (int i = 0; i < n; i++) { float t[8]; for (int k = 0; k < 8; k++) t[k] = k * i; a[i] = t[i % 8] + t[(i + 3) % 8]; }",
+                 "for (int i = 0; i < n; i++) switch (i % 5) { case 0: a[i] = 1; break; case 3: a[i] = -1; break; default: a[i] = i; }",
+                 "for (int i = 0; i < n; i++) { int k = i, c = 0; do { k /= 2; c++; } while (k > 0); a[i] = c + twice(k); }"]
+        for form in forms:
+            with self.subTest(form=form):
+                path = self.file("form.c", "#include <stdlib.h>\nstatic float a[300], g[20][30];\nstatic int twice(int x) { return 2 * x; }\n"
+                                           f"int main(void) {{ int n = 200;\n{form}\n return twice(0); }}\n")
+                r = json.loads(self.ok("predict", path, "--loop", f"{path}:5", "--run", "", "--simulate", "--json", "--emit-cuda", self.file("f.cu", "")).stdout)
+                self.assertEqual(r["total"]["predict.nest.difference"]["value"], 0)
+
     def test_other_sources_of_the_program(self):
         other = self.file("other.c", "int size(void) { return SIZE; }\n")
         path = self.file("run.c", "int size(void);\nstatic float a[SIZE];\nint main(void) {\n  int n = size();\n  for (int i = 0; i < n; i++) a[i] = i;\n  return 0; }\n")

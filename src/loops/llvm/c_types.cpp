@@ -20,7 +20,7 @@ bool extents(const llvm::DICompositeType& array, unsigned first, std::string& ou
     if (range == nullptr) return false;
     if (n++ < first) continue;
     const auto* count = llvm::dyn_cast_if_present<llvm::ConstantInt*>(range->getCount());
-    if (count == nullptr) return false;
+    if (count == nullptr || count->getSExtValue() < 0) return false;
     out += fmt::format("[{}]", count->getSExtValue());
   }
   return n > 0;

@@ -32,6 +32,24 @@ bool has_effect(const llvm::Instruction& i) {
   return i.mayHaveSideEffects();
 }
 
+bool is_long_double(const llvm::Instruction& i) {
+  const auto is = [](const llvm::Value* v) { return v->getType()->isX86_FP80Ty() || v->getType()->isFP128Ty(); };
+  return is(&i) || llvm::any_of(i.operands(), [&](const llvm::Use& u) { return is(u.get()); });
+}
+
+// Intrinsics that become calls of a library which a GPU does not have.
+bool device_has(const llvm::IntrinsicInst& call) {
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::lround:
+    case llvm::Intrinsic::llround:
+    case llvm::Intrinsic::lrint:
+    case llvm::Intrinsic::llrint:
+    case llvm::Intrinsic::frexp:
+    case llvm::Intrinsic::powi: return false;
+    default: return true;
+  }
+}
+
 class Describer {
  public:
   Describer(Nest& nest, Analyses& analyses)
@@ -59,8 +77,8 @@ class Describer {
  private:
   void check_outermost() {
     const llvm::Loop* outer = prefix_.front();
-    if (const Induction i = induction_of(*outer); i.phi == nullptr || i.next == nullptr) {
-      Refusal r = at(outer, "loop-form", "the loop has no induction variable with a constant step", "write it as for (int i = a; i < b; i += c), without changing i in its body");
+    if (const Induction i = induction_of(*outer); i.phi == nullptr || !i.tested) {
+      Refusal r = at(outer, "loop-form", "the loop does not count: no variable that changes by the same step decides alone whether it goes on", "write it as for (int i = a; i < b; i += c), without changing i in its body");
       for (llvm::PHINode& phi : outer->getHeader()->phis())
         if (&phi != i.phi && !evolution_.isSCEVable(phi.getType())) r = carried(*outer, phi);
       throw Refused{{r}};
@@ -92,8 +110,11 @@ class Describer {
       } else {
         if (auto* call = llvm::dyn_cast<llvm::MemIntrinsic>(&i))
           refused.all.push_back(at(call, "loop-call", "the nest copies or clears memory as a whole (memcpy, memset or an assignment of a structure)", "write the elements one by one"));
+        else if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i); call != nullptr && !device_has(*call))
+          refused.all.push_back(at(&i, "loop-call", fmt::format("the nest calls '{}', which the device has not", call->getCalledFunction()->getName().split('.').second.split('.').first.str()), "express it by other functions of the library"));
         else if (i.mayWriteToMemory() && has_effect(i))
           refused.all.push_back(at(&i, "loop-call", "the nest has an operation on memory that a kernel doesn't know", "plain loads and stores only"));
+        if (is_long_double(i)) refused.all.push_back(at(&i, "loop-call", "the nest computes with long double, which a GPU has not", "double"));
         continue;
       }
       a.bytes = layout_.getTypeStoreSize(a.element);
@@ -241,8 +262,12 @@ Induction induction_of(const llvm::Loop& loop) {
     if (!first && next->getOperand(1) != &phi) continue;
     if (!loop.isLoopInvariant(next->getOperand(first ? 1 : 0))) continue;
     const auto* compare = test != nullptr && test->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(test->getCondition()) : nullptr;
-    const bool tested = compare != nullptr && (compare->getOperand(0) == &phi || compare->getOperand(1) == &phi);
-    if (out.phi == nullptr || tested) out = {&phi, next};
+    const auto is_it = [&](const llvm::Value* v) {   // i, or i + 1
+      const auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(v);
+      return v == &phi || (sum != nullptr && (sum->getOperand(0) == &phi || sum->getOperand(1) == &phi));
+    };
+    const bool tested = compare != nullptr && (is_it(compare->getOperand(0)) || is_it(compare->getOperand(1)));
+    if (out.phi == nullptr || tested) out = {&phi, next, tested};
   }
   return out;
 }
@@ -257,7 +282,7 @@ std::vector<llvm::Loop*> prefix_of(const llvm::LoopInfo& loops) {
     llvm::Loop* inner = l->getSubLoops().front();
     const Induction i = induction_of(*inner);
     const bool header_exit = inner->getExitingBlock() == inner->getHeader();
-    if (i.phi == nullptr || !header_exit) return out;
+    if (i.phi == nullptr || !i.tested || !header_exit) return out;
     for (const llvm::PHINode& phi : inner->getHeader()->phis())
       if (&phi != i.phi) return out;
     for (const llvm::BasicBlock* b : l->blocks()) {

@@ -13,6 +13,7 @@ std::vector<llvm::Loop*> prefix_of(const llvm::LoopInfo& loops);
 struct Induction {
   llvm::PHINode* phi = nullptr;
   llvm::BinaryOperator* next = nullptr;
+  bool tested = false;   // the loop goes on by a comparison of it, and by nothing else
 };
 Induction induction_of(const llvm::Loop& loop);
 

@@ -32,11 +32,11 @@ llvm::Value* thread_of(unsigned dimension, llvm::IRBuilder<>& at) {
 // `i != n` of a loop that counts up means `i < n`; threads beyond the end would take it for true.
 void mend_test(llvm::BranchInst& branch, const llvm::Loop& loop, llvm::Value* iv, llvm::Value* step) {
   auto* test = llvm::dyn_cast<llvm::ICmpInst>(branch.getCondition());
-  const bool known = test != nullptr && (test->getOperand(0) == iv || test->getOperand(1) == iv);
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(step);
+  if (test != nullptr && !test->isEquality()) return;
+  const bool known = test != nullptr && (test->getOperand(0) == iv || test->getOperand(1) == iv);
   if (!known || constant == nullptr)
     throw Refused{{at(&loop, "loop-form", "the loop's condition doesn't compare its variable, or its step is no constant", "write it as for (i = a; i < b; i += c) with a number for c")}};
-  if (!test->isEquality()) return;
   const bool up = !constant->isNegative();
   const bool ends_when_equal = (test->getPredicate() == llvm::CmpInst::ICMP_EQ) == loop.contains(branch.getSuccessor(1));
   if (!ends_when_equal) throw Refused{{at(&loop, "loop-form", "the loop goes on only while its variable equals something", "write it as for (i = a; i < b; i += c)")}};

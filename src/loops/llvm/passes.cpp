@@ -53,7 +53,8 @@ void rotate_inner(llvm::Function& function, Analyses& analyses) {
   auto& loops = a.getResult<llvm::LoopAnalysis>(function);
   const std::vector<llvm::Loop*> prefix = prefix_of(loops);
   llvm::SmallVector<llvm::Loop*> inner;
-  for (llvm::Loop* l : llvm::reverse(loops.getLoopsInPreorder()))
+  const auto all = loops.getLoopsInPreorder();
+  for (llvm::Loop* l : llvm::reverse(all))
     if (std::ranges::find(prefix, l) == prefix.end()) inner.push_back(l);
   const llvm::SimplifyQuery query = llvm::getBestSimplifyQuery(a, function);
   for (llvm::Loop* l : inner)

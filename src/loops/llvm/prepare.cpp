@@ -25,14 +25,20 @@ namespace simtlab::loops {
 
 Refusal at(const llvm::Instruction* where, std::string id, std::string message, std::string hint) {
   Refusal r{std::move(id), std::move(message), std::move(hint), {}, 0, 0};
-  for (; where != nullptr; where = where->getNextNode()) {
-    if (const llvm::DebugLoc& place = where->getDebugLoc(); place && place.getLine() != 0) {
-      r.file = place->getFilename().str();
-      r.line = place.getLine();
-      r.column = place.getCol();
-      break;
-    }
-  }
+  const auto take = [&](const llvm::Instruction* i) {
+    const llvm::DebugLoc& place = i->getDebugLoc();
+    if (!place || place.getLine() == 0) return false;
+    r.file = place->getFilename().str();
+    r.line = place.getLine();
+    r.column = place.getCol();
+    return true;
+  };
+  for (const llvm::Instruction* i = where; i != nullptr; i = i->getNextNode())
+    if (take(i)) return r;
+  for (const llvm::Instruction* i = where; i != nullptr; i = i->getPrevNode())
+    if (take(i)) return r;
+  for (const llvm::BasicBlock* before : llvm::predecessors(where->getParent()))
+    if (take(before->getTerminator())) return r;
   return r;
 }
 
@@ -47,10 +53,16 @@ const llvm::DILocalVariable* variable_of(llvm::Value* value) {
   llvm::SmallVector<llvm::DbgValueInst*> intrinsics;
   llvm::SmallVector<llvm::DbgVariableRecord*> records;
   llvm::findDbgValues(intrinsics, value, &records);
-  // The one that was declared first: `for (int i = start; ...)` makes i a second name of start.
+  // The one that was declared first: `for (int i = start; ...)` makes i a second name of start. Names in functions that were called come last.
   const llvm::DILocalVariable* first = nullptr;
-  for (const llvm::DbgVariableRecord* r : records)
-    if (r->getExpression()->getNumElements() == 0 && (first == nullptr || r->getVariable()->getLine() < first->getLine())) first = r->getVariable();
+  bool first_inlined = true;
+  for (const llvm::DbgVariableRecord* r : records) {
+    if (r->getExpression()->getNumElements() != 0) continue;
+    const bool inlined = r->getDebugLoc() && r->getDebugLoc()->getInlinedAt() != nullptr;
+    if (first != nullptr && (inlined > first_inlined || (inlined == first_inlined && r->getVariable()->getLine() >= first->getLine()))) continue;
+    first = r->getVariable();
+    first_inlined = inlined;
+  }
   return first;
 }
 

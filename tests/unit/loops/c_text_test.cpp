@@ -42,6 +42,11 @@ TEST(CText, WhatAFileDeclares) {
   EXPECT_EQ(items[6].name, "main");
 }
 
+TEST(CText, ContinueOfTheLoopItself) {
+  const std::string_view body = "{ if (a) continue; for (;;) { continue; } while (x) continue; s = \"continue\"; if (b) continue; }";
+  EXPECT_EQ(continues(CText(body), 0, body.size()), (std::vector<std::size_t>{body.find("continue"), body.rfind("continue")}));
+}
+
 TEST(CText, Identifiers) { EXPECT_EQ(identifiers("a1 + 0x1f*b[_c]"), (std::vector<std::string>{"a1", "b", "_c"})); }
 
 }  // namespace
