@@ -135,6 +135,8 @@ std::optional<std::array<std::uint32_t, 2>> block_of(const LoopOptions& o) {
   return out;
 }
 
+constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks_y = 65535;   // of a grid
+
 class LoopPrediction {
  public:
   LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict)
@@ -153,14 +155,17 @@ class LoopPrediction {
       const loops::Mapping probe = loops::with_block(nest, shape, loops, loops::block_shape(256, loops.size()));
       const loops::BlockSizes s = loops::block_sizes(loops::code_of(nest, shape, probe, device_), static_cast<std::uint64_t>(threads), device_);
       const auto block = wanted ? loops.size() > 1 ? *wanted : std::array<std::uint32_t, 2>{(*wanted)[0] * (*wanted)[1], 1} : loops::block_shape(s.chosen, loops.size());
+      if (block[0] * std::uint64_t{block[1]} > device_.sm.max_threads_per_block)
+        throw Error(ExitCode::usage, "option-value", fmt::format("--nest-block {}: {} has blocks of at most {} threads", o_.block, device_.name, device_.sm.max_threads_per_block), "for example --nest-block 32x8");
       const loops::Mapping mapping = loops::with_block(nest, shape, loops, block);
+      if (mapping.grid[0] > most_blocks_x || mapping.grid[1] > most_blocks_y) continue;   // no GPU takes that
       out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched), device_, model_, options_));
       all_sizes.push_back(s);
     }
     if (out.empty()) {
       std::string all;
       for (const std::vector<int>& loops : loops::mappings(nest, parallel, o_.assume_parallel)) all += fmt::format("{}{}", all.empty() ? "" : " or ", named(nest, loops));
-      throw Error(ExitCode::usage, "option-value", fmt::format("--nest-map {} is no mapping of this nest", shown(o_.map)), fmt::format("the loop that becomes x first: {}", all));
+      throw Error(ExitCode::usage, "option-value", o_.map.empty() ? std::string("no mapping of this nest fits the largest grid of a GPU") : fmt::format("--nest-map {} is no mapping of this nest, or needs a grid that is too large", shown(o_.map)), fmt::format("the loop that becomes x first: {}", all));
     }
     std::vector<std::size_t> order(out.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -79,8 +79,13 @@ class Counter {
       out_.traffic.push_back(t);
     }
     // Several accesses to one array share what it brings: where it fits into L2, it comes once.
-    for (std::size_t i = 0; i < dram.size(); ++i)
-      out_.dram_bytes += all_inputs <= static_cast<double>(device_.l2.bytes) ? std::min(dram[i], inputs_[i / 2]) : dram[i];
+    double written = 0;
+    for (std::size_t i = 0; i < dram.size(); ++i) {
+      const double bytes = all_inputs <= static_cast<double>(device_.l2.bytes) ? std::min(dram[i], inputs_[i / 2]) : dram[i];
+      (i % 2 == 0 ? out_.dram_bytes : written) += bytes;
+    }
+    // What was written last is still in L2 when the kernel ends.
+    out_.dram_bytes += std::max(0.0, written - static_cast<double>(device_.l2.bytes));
     if (requests > 0) {
       out_.lines_per_access = std::max(1.0, lines / requests);
       out_.bytes_per_access = bytes / requests;

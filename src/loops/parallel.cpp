@@ -48,6 +48,13 @@ struct Unknown {
   std::int64_t factor = 0, low = 0, high = 0;
 };
 
+// Sums of offsets would not fit 64 bits.
+bool too_far(const std::vector<Unknown>& unknowns) {
+  double sum = 0;
+  for (const Unknown& u : unknowns) sum += std::abs(static_cast<double>(u.factor)) * static_cast<double>(std::max(std::abs(u.low), std::abs(u.high)));
+  return sum > 2e18;
+}
+
 // Looks for iterations of two accesses that overlap and are different in a given loop.
 class Search {
  public:
@@ -71,17 +78,19 @@ class Search {
     std::ranges::stable_sort(unknowns_, [](const Unknown& x, const Unknown& y) { return std::abs(x.factor) > std::abs(y.factor); });
     rest_low_.assign(unknowns_.size() + 1, 0);
     rest_high_.assign(unknowns_.size() + 1, 0);
+    values_.assign(unknowns_.size(), 0);
+    if (too_far(unknowns_)) return;
     for (std::size_t i = unknowns_.size(); i-- > 0;) {
       const Unknown& u = unknowns_[i];
       const std::int64_t x = u.factor * u.low, y = u.factor * u.high;
       rest_low_[i] = rest_low_[i + 1] + std::min(x, y);
       rest_high_[i] = rest_high_[i + 1] + std::max(x, y);
     }
-    values_.assign(unknowns_.size(), 0);
   }
 
   // nullopt: gave up.
   std::optional<bool> differs_in(int loop) {
+    if (too_far(unknowns_)) return std::nullopt;
     wanted_ = loop;
     steps_ = 0;
     const bool found = go(0, constant_);
@@ -161,14 +170,16 @@ class ExactSearch {
     }
     rest_low_.assign(choices_.size() + 1, 0);
     rest_high_.assign(choices_.size() + 1, 0);
+    points_[0] = points_[1] = shape.point;
+    if (too_far(choices_)) return;
     for (std::size_t i = choices_.size(); i-- > 0;) {
       rest_low_[i] = rest_low_[i + 1] + std::min<std::int64_t>(0, choices_[i].factor * choices_[i].high);
       rest_high_[i] = rest_high_[i + 1] + std::max<std::int64_t>(0, choices_[i].factor * choices_[i].high);
     }
-    points_[0] = points_[1] = shape.point;
   }
 
   std::optional<bool> differs_in(int loop) {
+    if (too_far(choices_)) return std::nullopt;
     wanted_ = loop;
     steps_ = 0;
     const bool found = go(0, constant_);
@@ -281,7 +292,10 @@ class Judge {
                 "a kernel needs atomic additions, or counters of each block that are summed up afterwards");
           continue;
         }
-        found(d, level, Verdict::unproven, fmt::format("{} and {} may meet in different iterations: where they go depends on data", shown(a), shown(b)),
+        const bool data = depends_on_data(a.offset) || depends_on_data(b.offset);
+        found(d, level, Verdict::unproven,
+              fmt::format("{} and {} may meet in different iterations: {}", shown(a), shown(b),
+                          data ? "where they go depends on data" : "their place is no linear function of the iterations (a remainder, a division, an index beyond 32 bits)"),
               "--assume-parallel if no two iterations of the loop write, or write and read, the same element");
         continue;
       }

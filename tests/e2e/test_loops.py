@@ -144,6 +144,8 @@ class Loops(Case):
         self.assertIn("lines 9, 10, 19", r.stderr)
         self.refused(3, "loop-missing", "predict", self.file("none.c", "int x;\n"))
         self.refused(2, "option-value", "predict", good, "--loop", "transpose.c:x")
+        self.refused(2, "option-value", "predict", good, "--params", "width=64,height=64", "--nest-block", "64x64")
+        self.refused(2, "option-value", "predict", good, "--params", "width=64,height=64", "--nest-map", "x,z")
         self.refused(2, "option-value", "predict", good, "--params", "width")
         self.refused(2, "option-value", "predict", good, "--params", "width=many")
         self.refused(3, "loop-parameters", "predict", good, "--params", "depth=3")

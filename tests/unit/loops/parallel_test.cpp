@@ -75,6 +75,17 @@ TEST(Parallel, ATriangleIsNotTakenForASquare) {
   EXPECT_EQ(p.loops.front(), Verdict::parallel);
 }
 
+TEST(Parallel, AnIndexThatOverflowsIsNoLinearFunction) {
+  const Parallelism p = judge(nest_json(offset(columns, one), offset(columns, one), unknown_self), 1'000'000, 1'000'000);
+  EXPECT_EQ(p.loops.front(), Verdict::unproven);
+  EXPECT_NE(p.findings.front().text.find("32 bits"), std::string::npos);
+}
+
+TEST(Parallel, EnormousSizesAreNotProved) {   // and overflow nothing
+  const Parallelism p = judge(nest_json(offset(columns, one), R"(["*",64,["const",64,8589934592],["sext",64,["iv",32,0,["const",32,0],["const",32,1]]]])", unknown_self), 2'000'000'000, 2'000'000'000);
+  EXPECT_NE(p.loops.front(), Verdict::parallel);
+}
+
 TEST(Parallel, WhereDataDecideNothingIsProved) {
   const Parallelism p = judge(nest_json(offset(columns, one), R"(["*",64,["const",64,4],["load",64,0]])", unknown_self), 100, 50);
   EXPECT_EQ(p.loops.front(), Verdict::unproven);
