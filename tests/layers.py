@@ -19,7 +19,7 @@ LAYERS = [
     ["timing", "cachesim", "traffic", "loops"],
     ["predict", "counts"],
     ["gpu", "frontend", "validate"],
-    ["session"],
+    ["session", "probe"],
     ["runtime", "opencl"],
     ["report"],
     ["api"],

@@ -141,6 +141,15 @@ const std::vector<Term>& error_ids() {
       {"validate-target", "The comparison with measurements misses a target, and --check asked for it to hold.",
        "The report lists every target that is missed; docs/validation.md says why."},
 
+      // Probe (docs/probe.md).
+      {"probe-device", "`simtlab probe` measures no devices yet.", "`simtlab probe --analyse CURVE.csv` finds the levels of a curve that was measured elsewhere; `simtlab validate timing` measures simulated devices."},
+      {"probe-options", "Options of `simtlab probe` don't go together, or a value is out of its range.", "The message says which; `simtlab probe --help` lists them."},
+      {"curve-syntax", "A line of a measured curve is not what it must be.", "Comment lines with #, a line of column names (size_bytes,cycles and perhaps weight), a row of as many numbers for each size."},
+      {"curve-value", "A size, a latency or a weight of a measured curve is no number above 0.", "Leave out the line of a size that could not be measured."},
+      {"curve-order", "Sizes of a measured curve don't rise, or one is there twice.", "Sort the lines by size; of several values for a size give the median, with their number as weight."},
+      {"curve-points", "A measured curve has too few points to tell levels from chance, or more than simtlab reads.", "8 to 50,000 points; some hundred sizes in equal ratios are best."},
+      {"timer-range", "Timed intervals lie too far apart for a deconvolution.", "Leave out the outliers (an interrupt, a preemption), or take the slope of several chain lengths."},
+
       // Memory plug-ins (docs/plugins.md).
       {"plugin-missing", "The shared library of a memory plug-in does not exist or cannot be loaded.",
        "Give its path (--dram plugin:/path/library.so); `ldd` shows whether the libraries that it needs are found."},
