@@ -82,6 +82,7 @@ int parse_and_run(int argc, char** argv) {
   add_build(app, chosen);
   add_dram(app, chosen);
   add_predict(app, chosen, split.after_dashes);
+  add_probe(app, chosen);
   add_trace(app, chosen);
   add_report(app, chosen);
   add_list(app, chosen);

@@ -16,6 +16,7 @@
 #include "cli/validate.h"
 #include "cli/validate_cache.h"
 #include "cli/validate_predict.h"
+#include "cli/validate_probe.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 #include "validate/probe.h"
@@ -215,6 +216,7 @@ void add_validate(CLI::App& app, Action& chosen) {
   CLI::App* timing = sub->add_subcommand("timing", "The cycle-level model: latencies, bandwidths, capacities, kernels");
   add_validate_cache(*sub, chosen);
   add_validate_predict(*sub, chosen);
+  add_validate_probe(*sub, chosen);
   const auto o = std::make_shared<ValidateOptions>();
   timing->add_option("--gpu", o->gpus, "Only this device (default: all with measurements); may be repeated")
       ->check(CLI::Validator(refuse_empty, ""))
