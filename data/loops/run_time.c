@@ -4,11 +4,13 @@
 // $SIMTLAB_LOOPS_MODE is one of: time, every call is timed; survey, of every call the blocks are counted; count, the call that
 // $SIMTLAB_LOOPS_CALL says (from 0) is looked at closely. To count a copy of the process runs a counting copy of the nest, so that the program's own data stay as they are:
 // it tells how often each block ran and which bytes each argument reached. Then the nest itself runs and is timed.
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +75,7 @@ int simtlab_enter(void) {
   fflush(NULL);
   const pid_t child = fork();
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     counting = 1;
     return 1;
   }

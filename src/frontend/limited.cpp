@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ void limit(int what, rlim_t most) {
 // Between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const LimitedRun& run, char* const* argv, char* const* environment, int errors, int failed) {
   setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);   // it does not outlive a simtlab that is interrupted
   const int nothing = open("/dev/null", O_RDWR);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
@@ -94,6 +96,11 @@ void follow(pid_t child, int fd, double seconds, LimitedResult& out) {
     }
   }
   kill(-child, SIGKILL);   // what it left behind
+  for (pollfd p{fd, POLLIN, 0}; poll(&p, 1, 0) > 0;) {   // its last words
+    const ssize_t n = read(fd, buffer.data(), buffer.size());
+    if (n <= 0) break;
+    out.errors.append(buffer.data(), static_cast<std::size_t>(n));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "frontend/loops.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -129,6 +130,7 @@ std::vector<double> LoopProgram::one_run(const fs::path& program, const RunWish&
   run.environment = {{"SIMTLAB_LOOPS_DIR", to.string()}, {"SIMTLAB_LOOPS_MODE", mode}, {"SIMTLAB_LOOPS_LIMIT", std::to_string(wish.keep_bytes)},
                      {"SIMTLAB_LOOPS_CALL", std::to_string(out.call)}};
   run.seconds = wish.seconds;
+  run.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const LimitedResult r = run_limited(run);
   std::string tail = r.errors.empty() ? "" : "; its last words: " + r.errors.substr(0, r.errors.find_last_not_of('\n') + 1);
   if (r.timed_out)
