@@ -102,6 +102,11 @@ class LevelSearch {
     const double here = middle(p.first, p.last), near = std::max(step_, 4 * out_.noise);
     for (std::size_t i = p.first; i <= p.last; ++i)
       if (std::abs(y_[i] - here) < near) out.push_back(i);
+    if (!out.empty()) return out;
+    // The median lies between two values that weigh the same: the nearest point stands for the level.
+    out.push_back(p.first);
+    for (std::size_t i = p.first; i <= p.last; ++i)
+      if (std::abs(y_[i] - here) < std::abs(y_[out.front()] - here)) out.front() = i;
     return out;
   }
 

@@ -190,5 +190,16 @@ TEST(Levels, AnOutlierOfLittleWeightMovesNothing) {
   EXPECT_EQ(boundary_at(found, 80 * 1024, 0.1), nullptr);
 }
 
+TEST(Levels, WeightsThatPutTheMedianBetweenTwoValuesStillGiveALevel) {
+  Curve curve;
+  for (int i = 0; i < 22; ++i) curve.push_back({1024.0 * (i + 1), 100, 1});
+  curve[0] = {curve[0].bytes, 200, 10};   // without it half of the weight is exactly that of the next
+  curve[7] = {curve[7].bytes, 50, 1e6 + 19};
+  curve[13] = {curve[13].bytes, 200, 1e6};
+  const Levels found = find_levels(curve);
+  ASSERT_EQ(found.plateaus.size(), 1u);
+  EXPECT_GE(found.plateaus[0].points, 1u);
+}
+
 }  // namespace
 }  // namespace simtlab::probe
