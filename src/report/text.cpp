@@ -7,6 +7,7 @@
 #include "report/cache_text.h"
 #include "report/memory_text.h"
 #include "report/predict_text.h"
+#include "report/probe_text.h"
 #include "report/profile_text.h"
 #include "report/report.h"
 #include "report/text_writer.h"
@@ -334,6 +335,7 @@ std::string text(const Result& result, const TextOptions& options) {
   if (result.manifest.mode == "memory") return memory_text(result, options);
   if (result.manifest.mode == "cache") return cache_text(result, options);
   if (result.manifest.mode == "predict") return predict_text(result, options);
+  if (result.manifest.mode == "probe") return probe_text(result, options);
   return Writer(result, options).run();
 }
 

@@ -41,6 +41,13 @@ class Probe(Case):
         self.ok("probe", "--analyse", file, "-o", "report.md")
         self.assertEqual((self.folder / "report.md").read_text(), out)
 
+    def test_a_result_file_is_printed_again(self):
+        self.ok("probe", "--analyse", self.write(curve([(128 << 10, 30), (6 << 20, 200)])), "--json=r.json")
+        out = self.ok("report", "r.json").stdout
+        self.assertRegex(out, r"(?m)^level 1\n  probe.level.latency +30 cycles$")
+        self.assertRegex(out, r"(?m)^  probe.edge.size +12\d KiB$")
+        self.assertNotIn("executed", out)
+
     def test_a_curve_of_one_level_has_no_edge_and_says_so(self):
         self.assertIn("No edge", self.ok("probe", "--analyse", self.write(curve([(1 << 20, 30)]))).stdout)
 
