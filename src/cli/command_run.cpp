@@ -115,7 +115,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
   add_to(config, options.checkpoint);
-  ProgramResult r = run_program({command, std::move(config), data_on_stdout(options.output)});
+  ProgramResult r = run_program({command, std::move(config), options.mute, data_on_stdout(options.output)});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);

@@ -77,7 +77,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 // Starts the child; a pipe that exec closes tells whether it worked.
 pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment,
-            bool stdout_to_stderr) {
+            bool stdout_to_stderr, bool mute) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::failure, "program-start", fmt::format("pipe: {}", std::strerror(errno)));
@@ -90,6 +90,8 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
     if (::getppid() != parent) ::_exit(127);
     for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE}) std::signal(signal, SIG_DFL);
     if (stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (mute)
+      if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
     ::execve(program.c_str(), argv.data(), envp.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t ignored = ::write(report[1], &reason, sizeof reason);
@@ -191,7 +193,7 @@ ProgramResult run_program(const ProgramRun& run) {
   std::vector<std::string> environment = child_environment(config, result);
 
   Signals signals(run.config.max_time_s);
-  const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr);
+  const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr, run.mute);
   signals.forward_to(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

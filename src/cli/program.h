@@ -13,6 +13,7 @@ namespace simtlab::cli {
 struct ProgramRun {
   std::vector<std::string> command;  // program and its arguments
   result::RunConfig config;
+  bool mute = false;              // its standard output goes nowhere
   bool stdout_to_stderr = false;  // when our own stdout carries JSON or CSV
 };
 

@@ -15,6 +15,7 @@ namespace simtlab::cli {
 struct Run {
   RunOptions run;
   std::string record, trace;
+  bool mute = false;        // what a program prints goes nowhere
   ObserveOptions observe;
   CheckpointWish checkpoint;
   OutputOptions output;

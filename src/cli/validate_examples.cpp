@@ -132,6 +132,7 @@ std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string&
   for (const std::string& gpu : gpus)
     for (const fs::path& program : programs_in(folder)) {
       Run run;
+      run.mute = true;
       run.run.device.gpu = gpu;
       const Target target{app, {program.string()}, no_arguments};
       const result::Result timed = study_result(run, target);

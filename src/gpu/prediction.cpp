@@ -183,7 +183,7 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   result::KernelResult out = answer(source.function().name, profile, origin_of(profile), device, options.predict);
   out.metrics.set("gpu.instructions.warp", static_cast<std::uint64_t>(profile.sampled_instructions + rest_instructions));
   out.metrics.set("counts.blocks", profile.sampled_blocks);
-  out.metrics.set("counts.error", profile.error);
+  if (rest != 0 && rest_instructions == 0) out.metrics.set("counts.error", profile.error);
   return out;
 }
 

@@ -126,7 +126,7 @@ class PredictWriter {
     const auto blocks = k.metrics.get("counts.blocks"), error = k.metrics.get("counts.error");
     const double all = static_cast<double>(k.grid[0]) * k.grid[1] * k.grid[2];
     if (!blocks || *blocks >= all) return;
-    const std::string doubt = error && *error > 0 ? fmt::format("; instructions of the whole grid known to {}", format_share(*error)) : "; the instructions of the others were executed";
+    const std::string doubt = error ? fmt::format("; instructions of the whole grid known to {}, if the others are like them", format_share(*error)) : "; the others were executed uncounted";
     note(fmt::format("counted {} of {} blocks{} (--whole counts all)", format_exact(static_cast<std::uint64_t>(*blocks)), format_exact(static_cast<std::uint64_t>(all)), doubt));
   }
 

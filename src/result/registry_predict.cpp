@@ -33,7 +33,7 @@ constexpr MetricDeclaration rows[] = {
     {"predict.resios.formula.cycles", "cycles", "What the queues of Resios' model give, even where that is impossible.", "kernel", "", "", sum, ""},
     {"predict.resios.floor.cycles", "cycles", "Roofline of the counts: no kernel with them is faster.", "kernel", "", "", sum, ""},
     {"counts.blocks", "blocks", "Blocks that were executed instruction by instruction for the counts of a prediction.", "kernel", "", "", sum, ""},
-    {"counts.error", "1", "95 % confidence interval of the instructions of the whole grid, relative, if blocks that were not executed are like those that were; 0: all were executed.", "kernel", "", "", Combine::max, ""},
+    {"counts.error", "1", "95 % confidence interval of the instructions of the whole grid, relative, if blocks that were not executed are like those that were; absent if all were executed.", "kernel", "", "", Combine::max, ""},
 };
 
 }  // namespace
