@@ -1,7 +1,6 @@
 // One SM of a study: its resident blocks, its L1, and what its warps or threads access in which order.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <memory>
 #include <optional>
@@ -24,19 +23,22 @@ class BlockQueue {
     if (!dealt_) return;
     for (std::uint32_t sm = 0; sm < sms; ++sm) own_.push_back(first + sm);
   }
-  std::uint64_t taken() const { return next_ - first_; }   // where they are not dealt
-  void close() { end_ = std::min(end_, next_); }           // no further ones
+  std::uint64_t taken() const { return taken_; }
+  void close() { closed_ = true; }   // no further ones
+  // Where they are dealt: how many an SM has had, of first + sm, first + sm + SMs, ...
+  std::uint64_t taken_by(std::uint32_t sm) const { return dealt_ ? (own_[sm] - first_ - sm) / own_.size() : 0; }
   std::optional<std::uint64_t> take(std::uint32_t sm) {
     std::uint64_t& next = dealt_ ? own_[sm] : next_;
-    if (next >= end_) return std::nullopt;
+    if (next >= end_ || closed_) return std::nullopt;
+    ++taken_;
     const std::uint64_t block = next;
     next += dealt_ ? own_.size() : 1;
     return block;
   }
 
  private:
-  std::uint64_t first_, next_, end_;
-  bool dealt_;
+  std::uint64_t first_, next_, end_, taken_ = 0;
+  bool dealt_, closed_ = false;
   std::vector<std::uint64_t> own_;
 };
 

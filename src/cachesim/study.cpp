@@ -103,6 +103,8 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
         state.blocks.close();
     }
     mark(state);
+    dealt.clear();
+    for (std::uint32_t sm = 0; sm < device.sm.count && !options.sms.all(); ++sm) dealt.push_back(state.blocks.taken_by(sm));
   } catch (...) {
     keep();
     throw;
@@ -131,7 +133,7 @@ result::KernelResult Study::run(const Launch& launch) {
   m.prepare(device::l1_ways_beside(m.device, shared));
 
   const std::uint64_t count = launch.source->block_count();
-  const std::uint64_t first = std::min(m.options.groups.first, count);
+  const std::uint64_t first = std::min(std::max(m.options.groups.first, launch.first_block), count);
   const std::uint64_t end = m.options.groups.last >= count ? count : m.options.groups.last + 1;
   BlockQueue blocks(first, std::max(first, end), m.device.sm.count, !m.options.sms.all());
   LaunchState state{.source = *launch.source,
@@ -154,6 +156,8 @@ result::KernelResult Study::run(const Launch& launch) {
 }
 
 result::KernelResult Study::partial() const { return describe(*impl_); }
+
+const std::vector<std::uint64_t>& Study::dealt() const { return impl_->dealt; }
 
 const std::vector<Study::Mark>& Study::marks() const { return impl_->marks; }
 

@@ -35,6 +35,7 @@ class Study {
     std::uint64_t max_cycles = 0;            // of the study's own time; 0: no limit
     // A sample: once so many warp instructions were executed and so many blocks begun, no further blocks begin. 0: the whole launch.
     std::uint64_t enough_instructions = 0, least_blocks = 0;
+    std::uint64_t first_block = 0;           // those before it were executed by somebody else
     std::uint64_t max_bytes = 0;             // of the host, for what is known of each line; 0: no limit
   };
   // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
@@ -47,6 +48,8 @@ class Study {
   };
   // Of the last launch: one for each wave of blocks at least, the last one when it ended.
   const std::vector<Mark>& marks() const;
+  // Of the last launch, with Options::sms: how many blocks each SM has had, of first_block + sm, first_block + sm + SMs, ...
+  const std::vector<std::uint64_t>& dealt() const;
   // What an instruction of the last launch accessed; null if the study has not met its function.
   const AccessCounts* counts(const ptx::Function& function, std::uint32_t pc) const;
   // Median and range over SMs, of all launches together.

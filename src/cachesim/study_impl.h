@@ -45,6 +45,7 @@ struct StudyState {
   device::Occupancy occupancy;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, launch_accesses = 0;
   std::vector<Study::Mark> marks;
+  std::vector<std::uint64_t> dealt;
 };
 
 // describe.cpp: metrics and tables of the launch.

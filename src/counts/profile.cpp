@@ -61,11 +61,13 @@ class Adder {
   }
 
   void add_accesses(const InstInfo& info, const InstCounts& c, const cachesim::AccessCounts& a) {
-    const auto requests = static_cast<double>(a.requests), sectors = static_cast<double>(a.sectors);
+    // Blocks that the study has not seen accessed what the others did.
+    const auto blocks = static_cast<double>(m_.launch.spread().blocks), scale = over(blocks, blocks - static_cast<double>(m_.unstudied_blocks));
+    const double requests = static_cast<double>(a.requests) * scale, sectors = static_cast<double>(a.sectors) * scale;
     s_.requests += requests;
     s_.sectors += sectors;
-    s_.lines += static_cast<double>(a.lines);
-    s_.bytes += static_cast<double>(a.bytes);
+    s_.lines += static_cast<double>(a.lines) * scale;
+    s_.bytes += static_cast<double>(a.bytes) * scale;
     const auto looks = static_cast<double>(c.coalesced + c.uncoalesced);
     const double uncoalesced = requests * over(static_cast<double>(c.uncoalesced), looks);
     s_.uncoalesced += uncoalesced;
@@ -179,8 +181,9 @@ Profile profile_of(const Measured& m) {
 
   p.flops = s.flops * whole;
   p.l1_bytes = s.sectors * whole * stream::sector_bytes;
-  p.l2_bytes = with_rest(m, rest, &cachesim::Study::Mark::l2);
-  p.dram_bytes = with_rest(m, rest, &cachesim::Study::Mark::dram_read) + with_rest(m, rest, &cachesim::Study::Mark::dram_write);
+  const double unstudied = rest + static_cast<double>(m.unstudied_instructions);
+  p.l2_bytes = with_rest(m, unstudied, &cachesim::Study::Mark::l2);
+  p.dram_bytes = with_rest(m, unstudied, &cachesim::Study::Mark::dram_read) + with_rest(m, unstudied, &cachesim::Study::Mark::dram_write);
   p.useful_bytes = std::min(p.dram_bytes, s.bytes * whole);
   if (m.rest_blocks != 0 && m.rest_instructions == 0 && spread.blocks > 1) {
     const double n = static_cast<double>(spread.blocks), left = static_cast<double>(m.rest_blocks) / static_cast<double>(p.blocks);

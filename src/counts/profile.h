@@ -53,6 +53,8 @@ struct Measured {
   const device::Device& device;
   device::Occupancy occupancy;
   std::uint32_t registers = 0;
+  std::uint64_t unstudied_blocks = 0;      // counted, but not by the study
+  std::uint64_t unstudied_instructions = 0;
   std::uint64_t rest_blocks = 0;           // not in the sample
   std::uint64_t rest_instructions = 0;     // of their warps; 0: unknown, taken from the sample's mean
   bool lowering = true;

@@ -7,6 +7,7 @@
 
 #include "base/team.h"
 #include "cachesim/study.h"
+#include "counts/counted.h"
 #include "exec/heap.h"
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
@@ -129,8 +130,12 @@ struct Gpu::Impl final : KernelEngine {
   std::uint64_t cycle_of(double ns) const;
   result::KernelResult run_functional(const KernelJob& job);
   result::KernelResult run_study(const KernelJob& job);   // study.cpp
+  struct SampledLaunch : cachesim::Study::Launch {
+    std::uint64_t first_block_instructions = 0;   // of a first block that was executed alone
+  };
+  std::uint64_t run_rest(const KernelJob& job, const SampledLaunch& launch, std::uint64_t rest, double instructions_a_block);
+  cachesim::Study* choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit, SampledLaunch& launch);
   result::KernelResult run_prediction(const KernelJob& job);   // prediction.cpp
-  std::uint64_t run_rest(const KernelJob& job, std::uint64_t first, std::uint64_t count, double instructions_a_block);
   void study_totals(result::Metrics& total) const;
   void run_left_out(const KernelJob& job, result::KernelResult& result);
   void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns);
@@ -143,6 +148,7 @@ struct Gpu::Impl final : KernelEngine {
   exec::DeviceHeap heap{memory};
   std::unique_ptr<timing::Gpu> timing;  // null in functional and cache mode
   std::unique_ptr<cachesim::Study> study;   // of cache mode; of predictions
+  std::uint32_t studied_sms = 0;        // of predictions
   double study_seconds = 0;             // of the processor
   std::unique_ptr<stream::trace::Writer> recorder;   // before the schedule, whose kernels write to it
   std::vector<std::pair<std::uint64_t, std::uint64_t>> replayed_writes;   // by the next copy of a trace: address, bytes

@@ -24,17 +24,61 @@ using C = predict::Counts;
 
 // Of a sample: warp instructions. A wave of blocks is always taken, whatever it executes.
 constexpr std::uint64_t enough_instructions = 2'000'000;
+// Of all blocks that the GPU holds at once: if they would execute more, fewer SMs are studied.
+constexpr std::uint64_t most_instructions_at_once = 3'000'000;
+constexpr std::uint64_t few_blocks = 8;   // of a grid: all SMs are studied, whatever its blocks execute
 // Of the rest, where nobody looks at what the kernel leaves: executed all the same if that takes no longer than this.
 constexpr std::uint64_t worth_executing = 40'000'000;
 
 // Reuse distances are of no interest here: they are followed for next to no line.
-cachesim::Options study_options(std::uint64_t seed) {
+cachesim::Options study_options(std::uint64_t seed, std::uint32_t sms, const device::Device& device) {
   cachesim::Options o;
+  // Blocks are dealt as to all SMs: which blocks share an L1 decides what conflicts in it.
+  if (sms < device.sm.count) o.sms = {0, sms - 1};
   o.sample = 1.0 / 1024;
   o.jitter = 0;
   o.l2_in_flight = true;
   o.seed = seed;
   return o;
+}
+
+// Blocks may wait for what others write: with volatile or ordered loads, or with the results of atomics. Then they must be able to run side by side.
+bool may_wait_for_others(const ptx::Module& module) {
+  for (const ptx::Function& f : module.functions)
+    for (const ptx::Inst& inst : f.code) {
+      if (inst.op == ptx::Op::ld && inst.mods.order != ptx::MemOrder::weak) return true;
+      if (inst.op == ptx::Op::atom && inst.op_class == ptx::OpClass::atomic) return true;
+    }
+  return false;
+}
+
+// Executes the first block of a launch and returns its warp instructions.
+std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatile bool* interrupt) {
+  const auto share = source.make_share();
+  const auto block = share->make_block();
+  block->reset(0, 0, 0);
+  const unsigned warps = source.warps_per_block();
+  constexpr unsigned turn = 4096;
+  for (bool any = true; any;) {
+    any = false;
+    if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
+    for (unsigned w = 0; w < warps; ++w)
+      for (unsigned i = 0; i < turn && block->status(w) == stream::WarpStatus::ready; ++i) {
+        any = true;
+        i += block->run_plain(w, turn).instructions;
+        if (block->status(w) == stream::WarpStatus::ready) block->step(w, 0);
+      }
+  }
+  block->check_progress();
+  share->commit();
+  return source.warp_instructions();
+}
+
+// A GPU on which some SMs have as much less of the bandwidth as they are fewer. L2 stays as large: what SMs share is as large for few of them.
+device::Device with_share(device::Device device, double share) {
+  device.l2.bytes_per_cycle *= share;
+  for (double* bandwidth : {&device.dram.bandwidth, &device.dram.bandwidth_measured, &device.dram.read_bandwidth_measured}) *bandwidth *= share;
+  return device;
 }
 
 class Filler {
@@ -144,39 +188,90 @@ PredictOptions parse_predict_options(std::string_view text) {
   return o;
 }
 
+namespace {
+
+// Calls back with ranges of blocks that are neither in the study nor before it.
+template <class F>
+void for_each_rest(const cachesim::Study& study, std::uint64_t first, std::uint64_t count, F f) {
+  const std::vector<std::uint64_t>& dealt = study.dealt();
+  const std::uint64_t prefix = first + (study.marks().empty() ? 0 : study.marks().back().blocks);
+  if (dealt.empty()) return f(prefix, count - std::min(prefix, count));
+  const std::uint64_t sms = dealt.size(), rounds = *std::ranges::max_element(dealt);
+  std::uint64_t begin = first;
+  for (std::uint64_t round = 0; round < rounds; ++round)
+    for (std::uint64_t sm = 0; sm < sms; ++sm) {
+      const std::uint64_t block = first + round * sms + sm;
+      if (round >= dealt[sm] || block >= count) continue;
+      if (block > begin) f(begin, block - begin);
+      begin = block + 1;
+    }
+  if (begin < count) f(begin, count - begin);
+}
+
+}  // namespace
+
 // Blocks outside of the sample; returns their warp instructions, 0 if nobody has executed them.
-std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t first, std::uint64_t count, double instructions_a_block) {
-  if (count == 0) return 0;
-  if (job.recording) return step_through(*job.recording, first, count).warp_instructions;
-  if (!job.launch) return job.source->recorded_instructions(first, count).value_or(0);
-  if (!options.predict.effects && instructions_a_block * static_cast<double>(count) > static_cast<double>(worth_executing)) return 0;
-  exec::FunctionalOptions functional;
-  functional.max_warp_instructions = options.max_warp_instructions;
-  functional.interrupt = options.interrupt;
-  functional.first_block = first;
-  functional.block_count = count;
-  return exec::run_functional(*job.launch, functional).warp_instructions;
+std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, const SampledLaunch& launch, std::uint64_t rest, double instructions_a_block) {
+  if (rest == 0) return 0;
+  if (job.launch && !options.predict.effects && instructions_a_block * static_cast<double>(rest) > static_cast<double>(worth_executing)) return 0;
+  std::uint64_t sum = 0;
+  bool known = true;
+  for_each_rest(*study, launch.first_block, job.read().block_count(), [&](std::uint64_t first, std::uint64_t count) {
+    if (count == 0) return;
+    if (job.recording) {
+      sum += step_through(*job.recording, first, count).warp_instructions;
+    } else if (!job.launch) {
+      const auto recorded = job.source->recorded_instructions(first, count);
+      known = known && recorded.has_value();
+      sum += recorded.value_or(0);
+    } else {
+      exec::FunctionalOptions functional;
+      functional.max_warp_instructions = options.max_warp_instructions;
+      functional.interrupt = options.interrupt;
+      functional.first_block = first;
+      functional.block_count = count;
+      sum += exec::run_functional(*job.launch, functional).warp_instructions;
+    }
+  });
+  return known ? sum : 0;
+}
+
+// All SMs, or as many as are worth it.
+cachesim::Study* Gpu::Impl::choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit, SampledLaunch& launch) {
+  std::uint32_t sms = device.sm.count;
+  if (!options.predict.whole) {
+    launch.enough_instructions = enough_instructions;
+    if (source.block_count() > few_blocks && !may_wait_for_others(source.module())) {
+      launch.first_block_instructions = run_first_block(source, options.interrupt);
+      launch.first_block = 1;
+      const double at_once = static_cast<double>(std::max<std::uint64_t>(launch.first_block_instructions, 1)) * fit.blocks_per_sm;
+      sms = static_cast<std::uint32_t>(std::clamp(most_instructions_at_once / at_once, 1.0, static_cast<double>(sms)));
+    }
+    launch.least_blocks = std::uint64_t{fit.blocks_per_sm} * sms;
+  }
+  // Contents of L2 stay from launch to launch, as long as the same SMs are studied.
+  if (study == nullptr || studied_sms != sms) study = std::make_unique<cachesim::Study>(with_share(device, static_cast<double>(sms) / device.sm.count), study_options(options.cache.seed, sms, device));
+  studied_sms = sms;
+  return study.get();
 }
 
 result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
   const counts::CountedLaunch counted(source, device);
-  cachesim::Study::Launch launch{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles, .max_bytes = host_room()};
-  if (!options.predict.whole) {
-    launch.enough_instructions = enough_instructions;
-    launch.least_blocks = std::uint64_t{fit.blocks_per_sm} * device.sm.count;
-  }
-  if (study == nullptr) study = std::make_unique<cachesim::Study>(device, study_options(options.cache.seed));
-  const result::KernelResult studied = study->run(launch);
-  const std::uint64_t begun = study->marks().empty() ? 0 : study->marks().back().blocks;
-  const std::uint64_t rest = source.block_count() - std::min(begun, source.block_count());
-  const std::uint64_t rest_instructions = run_rest(job, begun, rest, counted.spread().mean);
+  SampledLaunch launch{{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles}};
+  cachesim::Study* const used = choose_study(counted, fit, launch);
+  used->run(launch);
+  const std::uint64_t counted_blocks = launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
+  const std::uint64_t rest = source.block_count() - std::min(counted_blocks, source.block_count());
+  const std::uint64_t rest_instructions = run_rest(job, launch, rest, counted.spread().mean);
   const counts::Profile profile = counts::profile_of({.launch = counted,
-                                                      .study = *study,
+                                                      .study = *used,
                                                       .device = device,
                                                       .occupancy = fit,
                                                       .registers = registers_of(source.function()),
+                                                      .unstudied_blocks = launch.first_block,
+                                                      .unstudied_instructions = launch.first_block_instructions,
                                                       .rest_blocks = rest,
                                                       .rest_instructions = rest_instructions,
                                                       .lowering = options.lowering && source.code_of(source.function()) == nullptr});
