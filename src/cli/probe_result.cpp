@@ -4,7 +4,7 @@
 
 namespace simtlab::cli {
 
-std::string size_text(double bytes) {
+std::string footprint_text(double bytes) {
   constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
   while (bytes >= 1024 && unit + 1 < std::size(units)) bytes /= 1024, ++unit;
@@ -42,20 +42,20 @@ result::Result result_of(const probe::Curve& curve, const probe::Levels& levels)
 
 std::string text_of(const std::string& name, const probe::Curve& curve, const probe::Levels& levels, const probe::LevelOptions& options) {
   const double percent = options.confidence * 100;
-  std::string out = fmt::format("{}: {} sizes from {} to {}, noise {:.2g} %\n\n", name, curve.size(), size_text(curve.front().bytes), size_text(curve.back().bytes), levels.noise * 100);
+  std::string out = fmt::format("{}: {} sizes from {} to {}, noise {:.2g} %\n\n", name, curve.size(), footprint_text(curve.front().bytes), footprint_text(curve.back().bytes), levels.noise * 100);
   if (levels.plateaus.empty())
     return out + fmt::format("No level: the curve is nowhere level to within {:.0f} % over at least {} sizes.\n", options.least_step * 100, options.change.least);
   out += fmt::format("| level | latency, {:.0f} % interval | points | from | to | ends at, {:.0f} % interval | transition | p |\n|---|---|---|---|---|---|---|---|\n", percent, percent);
   for (std::size_t i = 0; i < levels.plateaus.size(); ++i) {
     const probe::Plateau& p = levels.plateaus[i];
-    out += fmt::format("| {} | {:.1f} cycles, {:.1f} to {:.1f} | {} | {} | {} |", i + 1, p.cycles, p.interval.low, p.interval.high, p.points, size_text(curve[p.first].bytes), size_text(curve[p.last].bytes));
+    out += fmt::format("| {} | {:.1f} cycles, {:.1f} to {:.1f} | {} | {} | {} |", i + 1, p.cycles, p.interval.low, p.interval.high, p.points, footprint_text(curve[p.first].bytes), footprint_text(curve[p.last].bytes));
     if (i == levels.boundaries.size()) {
       out += " - | - | - |\n";
       continue;
     }
     const probe::Boundary& b = levels.boundaries[i];
-    out += fmt::format(" {}, {} to {}{} | {} to {} | {:.3g} |\n", size_text(b.bytes), size_text(b.interval.low), size_text(b.interval.high), b.rises ? "" : " (falls)", size_text(b.before),
-                       size_text(b.behind), b.p);
+    out += fmt::format(" {}, {} to {}{} | {} to {} | {:.3g} |\n", footprint_text(b.bytes), footprint_text(b.interval.low), footprint_text(b.interval.high), b.rises ? "" : " (falls)", footprint_text(b.before),
+                       footprint_text(b.behind), b.p);
   }
   if (levels.plateaus.size() == 1) out += "\nNo edge: the curve has one level, or its levels can't be told from chance. More sizes on each side of an edge help.\n";
   return out;

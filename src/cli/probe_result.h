@@ -12,7 +12,7 @@ namespace simtlab::cli {
 result::Result result_of(const probe::Curve& curve, const probe::Levels& levels);
 std::string text_of(const std::string& name, const probe::Curve& curve, const probe::Levels& levels, const probe::LevelOptions& options);
 
-std::string size_text(double bytes);   // "128 KiB", "20.7 MiB"
+std::string footprint_text(double bytes);   // "128 KiB", "20.7 MiB"
 void set_edge(result::Metrics& metrics, const probe::Boundary& edge);
 
 }  // namespace simtlab::cli

@@ -92,14 +92,14 @@ class ProbeReport {
     const probe::Boundary *edge = probe::boundary_at(levels, bytes, tolerance), *other = probe::boundary_at(again, bytes, tolerance);
     const double error = edge == nullptr ? 0 : edge->bytes / bytes - 1;
     const bool met = edge != nullptr && std::abs(error) <= tolerance;
-    text_ += fmt::format("| {} | {} | {} |", board, level, size_text(bytes));
+    text_ += fmt::format("| {} | {} | {} |", board, level, footprint_text(bytes));
     if (edge == nullptr)
       text_ += " none | - | - | - |";
     else
-      text_ += fmt::format(" {} | {} to {} | {} to {} | {:+.1f} % |", size_text(edge->bytes), size_text(edge->interval.low), size_text(edge->interval.high), size_text(edge->before),
-                           size_text(edge->behind), error * 100);
-    text_ += fmt::format(" {} | {:.0f} % | {} |\n", other == nullptr ? "none" : size_text(other->bytes), tolerance * 100, met ? "met" : "missed");
-    if (!met) misses_.push_back(fmt::format("{} {}: {} found, {} known", board, level, edge == nullptr ? "no edge" : size_text(edge->bytes), size_text(bytes)));
+      text_ += fmt::format(" {} | {} to {} | {} to {} | {:+.1f} % |", footprint_text(edge->bytes), footprint_text(edge->interval.low), footprint_text(edge->interval.high), footprint_text(edge->before),
+                           footprint_text(edge->behind), error * 100);
+    text_ += fmt::format(" {} | {:.0f} % | {} |\n", other == nullptr ? "none" : footprint_text(other->bytes), tolerance * 100, met ? "met" : "missed");
+    if (!met) misses_.push_back(fmt::format("{} {}: {} found, {} known", board, level, edge == nullptr ? "no edge" : footprint_text(edge->bytes), footprint_text(bytes)));
     result::KernelResult& k = result_.kernels.emplace_back();
     k.name = k.demangled = fmt::format("{}: {}", board, level);
     k.metrics.set("probe.known.size", bytes);
