@@ -163,7 +163,7 @@ NestSimulation simulate_nest(const loops::Description& nest, const loops::Mappin
   const std::vector<std::byte> parameters = parameters_of(gpu.module(module).functions[found->function], nest, run, buffers);
   {
     const Progress progress("simulating", quiet);
-    gpu.launch(*found, {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]), 1}, {mapping.block[0], mapping.block[1], 1}, 0, parameters, 0);
+    gpu.launch(*found, {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]), static_cast<std::uint32_t>(mapping.grid[2])}, {mapping.block[0], mapping.block[1], mapping.block[2]}, 0, parameters, 0);
     gpu.synchronize();
   }
   Comparison comparison;

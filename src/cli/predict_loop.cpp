@@ -119,23 +119,33 @@ Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, 
   throw Error(ExitCode::bad_input, unproven ? "loop-unproven" : "loop-dependence", std::move(all));
 }
 
-std::optional<std::array<std::uint32_t, 2>> block_of(const LoopOptions& o) {
+std::optional<std::array<std::uint32_t, 3>> block_of(const LoopOptions& o) {
   if (o.block.empty()) return std::nullopt;
-  std::array<std::uint32_t, 2> out{1, 1};
-  const std::size_t x = o.block.find('x');
-  const auto number = [&](std::string_view text) {
+  std::array<std::uint32_t, 3> out{1, 1, 1};
+  std::size_t from = 0;
+  for (std::size_t d = 0; from <= o.block.size(); ++d) {
+    const std::size_t end = std::min(o.block.find('x', from), o.block.size());
+    const std::string_view text = std::string_view(o.block).substr(from, end - from);
     std::uint32_t n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n == 0)
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (d > 2 || error != std::errc() || stop != text.data() + text.size() || n == 0 || n > 1024)
       throw Error(ExitCode::usage, "option-value", fmt::format("--nest-block {} is no size of a block", shown(o.block)), "for example --nest-block 32x8");
-    return n;
-  };
-  out[0] = number(std::string_view(o.block).substr(0, x));
-  if (x != std::string::npos) out[1] = number(std::string_view(o.block).substr(x + 1));
+    out[d] = n;
+    from = end + 1;
+  }
   return out;
 }
 
-constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks_y = 65535;   // of a grid
+// Of fewer dimensions, as many threads.
+std::array<std::uint32_t, 3> folded(std::array<std::uint32_t, 3> block, std::size_t dimensions) {
+  for (std::size_t d = 3; d-- > std::max<std::size_t>(dimensions, 1);) {
+    block[d - 1] *= block[d];
+    block[d] = 1;
+  }
+  return block;
+}
+
+constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks_y = 65535;   // of a grid; in z as in y
 
 class LoopPrediction {
  public:
@@ -154,11 +164,11 @@ class LoopPrediction {
       for (const int l : loops) threads *= shape.trips[static_cast<std::size_t>(l)];
       const loops::Mapping probe = loops::with_block(nest, shape, loops, loops::block_shape(256, loops.size()));
       const loops::BlockSizes s = loops::block_sizes(loops::code_of(nest, shape, probe, device_), static_cast<std::uint64_t>(threads), device_);
-      const auto block = wanted ? loops.size() > 1 ? *wanted : std::array<std::uint32_t, 2>{(*wanted)[0] * (*wanted)[1], 1} : loops::block_shape(s.chosen, loops.size());
-      if (block[0] * std::uint64_t{block[1]} > device_.sm.max_threads_per_block)
+      const auto block = wanted ? folded(*wanted, loops.size()) : loops::block_shape(s.chosen, loops.size());
+      if (std::uint64_t{block[0]} * block[1] * block[2] > device_.sm.max_threads_per_block)
         throw Error(ExitCode::usage, "option-value", fmt::format("--nest-block {}: {} has blocks of at most {} threads", o_.block, device_.name, device_.sm.max_threads_per_block), "for example --nest-block 32x8");
       const loops::Mapping mapping = loops::with_block(nest, shape, loops, block);
-      if (mapping.grid[0] > most_blocks_x || mapping.grid[1] > most_blocks_y) continue;   // no GPU takes that
+      if (mapping.grid[0] > most_blocks_x || mapping.grid[1] > most_blocks_y || mapping.grid[2] > most_blocks_y) continue;   // no GPU takes that
       out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched), device_, model_, options_));
       all_sizes.push_back(s);
     }
@@ -169,10 +179,11 @@ class LoopPrediction {
     }
     std::vector<std::size_t> order(out.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    // Equal times: fewer lines a warp.
+    // Equal times: fewer lines a warp, then inner loops first.
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       if (out[a].time_ns != out[b].time_ns) return out[a].time_ns < out[b].time_ns;
-      return out[a].counts.lines_per_access < out[b].counts.lines_per_access;
+      if (out[a].counts.lines_per_access != out[b].counts.lines_per_access) return out[a].counts.lines_per_access < out[b].counts.lines_per_access;
+      return turned(nest, out[a].counts.mapping) < turned(nest, out[b].counts.mapping);
     });
     std::vector<loops::Candidate> sorted;
     for (const std::size_t i : order) sorted.push_back(std::move(out[i]));
@@ -187,6 +198,13 @@ class LoopPrediction {
     std::string out;
     for (const int l : loops) out += fmt::format("{}{}", out.empty() ? "" : ",", nest.loops[static_cast<std::size_t>(l)].name);
     return out;
+  }
+
+  static int turned(const Description& nest, const loops::Mapping& m) {
+    int n = 0;
+    for (std::size_t d = 1; d < m.loops.size(); ++d)
+      n += nest.loops[static_cast<std::size_t>(m.loops[d])].level > nest.loops[static_cast<std::size_t>(m.loops[d - 1])].level ? 1 : 0;
+    return n;
   }
 
   const LoopOptions& o_;
@@ -269,7 +287,7 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   result::Result result;
   result.kernels.push_back(prediction.answer(name, inputs));
   result::KernelResult& k = result.kernels.back();
-  for (std::size_t d = 0; d < 2; ++d) {
+  for (std::size_t d = 0; d < 3; ++d) {
     k.grid[d] = static_cast<std::uint32_t>(std::min<std::uint64_t>(best.counts.mapping.grid[d], UINT32_MAX));
     k.block[d] = best.counts.mapping.block[d];
   }
@@ -313,8 +331,8 @@ void add_loop_options(CLI::App& command, LoopOptions& o) {
   command.add_option("--run", o.run, "Run the program with these arguments, in its folder, to measure the nest")->type_name("ARGUMENTS")->group(group);
   command.add_option("--run-limit", o.run_limit, "Seconds after which a run is killed (default 60)")->check(CLI::PositiveNumber)->type_name("SECONDS")->group(group);
   command.add_flag("--assume-parallel", o.assume_parallel, "Go on where independence of the iterations can't be proved")->group(group);
-  command.add_option("--nest-block", o.block, "Threads of a block, for example 32x8; default: suggested")->type_name("XxY")->group(group);
-  command.add_option("--nest-map", o.map, "Loops that become the x and y dimensions, for example j,i; default: the best")->type_name("X[,Y]")->group(group);
+  command.add_option("--nest-block", o.block, "Threads of a block, for example 32x8; default: suggested")->type_name("XxY[xZ]")->group(group);
+  command.add_option("--nest-map", o.map, "Loops that become the x, y and z dimensions, for example j,i; default: the best")->type_name("X[,Y[,Z]]")->group(group);
   command.add_option("--cflags", o.cflags, "Options for clang and other sources of the program")->type_name("FLAGS")->group(group);
   command.add_option("--emit-ptx", o.emit_ptx, "Write the nest as a kernel in PTX; - is stdout")->type_name("FILE")->group(group);
   command.add_option("--emit-cuda", o.emit_cuda, "Write the nest as CUDA C++ to start a port from; - is stdout")->type_name("FILE")->group(group);

@@ -44,6 +44,10 @@ std::vector<std::vector<int>> mappings(const Description& nest, const Parallelis
   for (const int x : usable)
     for (const int y : usable)
       if (x != y) out.push_back({x, y});
+  for (const int x : usable)
+    for (const int y : usable)
+      for (const int z : usable)
+        if (x != y && y != z && x != z) out.push_back({x, y, z});
   return out;
 }
 
@@ -84,9 +88,9 @@ BlockSizes block_sizes(const Code& code, std::uint64_t threads, const device::De
   return out;
 }
 
-std::array<std::uint32_t, 2> block_shape(std::uint32_t threads, std::size_t dimensions) {
-  if (dimensions < 2) return {threads, 1};
-  return {warp, std::max(1u, threads / warp)};
+std::array<std::uint32_t, 3> block_shape(std::uint32_t threads, std::size_t dimensions) {
+  if (dimensions < 2) return {threads, 1, 1};
+  return {warp, std::max(1u, threads / warp), 1};
 }
 
 std::vector<Staging> stagings(const Description& nest, const NestCounts& counts, const device::Device& device) {

@@ -9,7 +9,7 @@
 
 namespace simtlab::loops {
 
-// Every ordered choice of one or two loops that may become threads.
+// Every ordered choice of one to three loops that may become threads.
 std::vector<std::vector<int>> mappings(const Description& nest, const Parallelism& parallel, bool assume_parallel);
 
 // Three answers to the same question; the least of them wins.
@@ -22,7 +22,7 @@ struct BlockSizes {
 };
 BlockSizes block_sizes(const Code& code, std::uint64_t threads, const device::Device& device);
 // A block of so many threads for so many dimensions: a warp in x, the rest in y.
-std::array<std::uint32_t, 2> block_shape(std::uint32_t threads, std::size_t dimensions);
+std::array<std::uint32_t, 3> block_shape(std::uint32_t threads, std::size_t dimensions);
 
 // An array, or a part of it, that several threads of a block read.
 struct Staging {

@@ -90,7 +90,7 @@ class CudaWriter {
       read_for_checked(static_cast<int>(l), f);
       if (loop.name.empty()) refuse(static_cast<int>(l), "the loop's variable has no name in the program");
       if (!declares(f.init, loop.name)) declare_local(loop);
-      const char axis = dimension == mapping_.loops.begin() ? 'x' : 'y';
+      const char axis = "xyz"[dimension - mapping_.loops.begin()];
       const std::string step = step_of(static_cast<int>(l), f, loop.name);
       const std::string thread = fmt::format("(int)(blockIdx.{0} * blockDim.{0} + threadIdx.{0})", axis);
       edits.emplace(f.begin, std::pair{f.body - f.begin, fmt::format("{{\n{0};\n{1} += {2}{3};   // one iteration a thread, in {4}\nif ({5}) ", f.init, loop.name, step == "1" ? "" : step + " * ", thread,
@@ -185,7 +185,7 @@ class CudaWriter {
       release += fmt::format("  cudaFree({}_d);\n", in.name);
       arguments += fmt::format("{}({}){}_d", arguments.empty() ? "" : ", ", declared(in.type, ""), in.name);
     }
-    out += fmt::format("  const dim3 block({}, {}), grid({}, {});   // the same: iterations over threads of a block, rounded up\n", mapping_.block[0], mapping_.block[1], mapping_.grid[0], mapping_.grid[1]);
+    out += fmt::format("  const dim3 block({}), grid({});   // the same: iterations over threads of a block, rounded up\n", fmt::join(mapping_.block, ", "), fmt::join(mapping_.grid, ", "));
     out += fmt::format("  {}_kernel<<<grid, block>>>({});\n{}{}}}\n", name_, arguments, back, release);
     return out;
   }

@@ -96,7 +96,8 @@ class Looker {
     for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
       const std::uint32_t thread = warp * warp_size + lane;
       if (thread >= mapping_.threads()) break;
-      const std::array<std::uint32_t, 2> place = {thread % mapping_.block[0], thread / mapping_.block[0]};
+      const std::uint32_t row = thread / mapping_.block[0];
+      const std::array<std::uint32_t, 3> place = {thread % mapping_.block[0], row % mapping_.block[1], row / mapping_.block[1]};
       bool inside = true;
       for (std::size_t d = 0; d < mapping_.loops.size(); ++d) {
         const std::size_t l = at(mapping_.loops[d]);
@@ -171,7 +172,7 @@ class Looker {
     Point p = place(0);
     for (std::uint64_t y = 0; y < down; ++y)
       for (std::uint64_t x = 0; x < across; ++x) {
-        const std::array<std::uint64_t, 2> place = {x, y};
+        const std::array<std::uint64_t, 3> place = {x, y, 0};
         for (std::size_t d = 0; d < mapping_.loops.size(); ++d) p.iterations[at(mapping_.loops[d])] = static_cast<std::int64_t>(place[d] * mapping_.block[d]);
         for (std::uint32_t w = 0; w < warps_per_block(); w += std::max(1u, warps_per_block() / 2)) asked += collect(a, p, w, all);
       }
@@ -209,7 +210,7 @@ class Looker {
 
 }  // namespace
 
-Mapping with_block(const Description&, const Shape& shape, std::vector<int> loops, std::array<std::uint32_t, 2> block) {
+Mapping with_block(const Description&, const Shape& shape, std::vector<int> loops, std::array<std::uint32_t, 3> block) {
   Mapping m;
   m.loops = std::move(loops);
   m.block = block;

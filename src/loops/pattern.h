@@ -12,11 +12,11 @@
 namespace simtlab::loops {
 
 struct Mapping {
-  std::vector<int> loops;                 // loops[0] is the x dimension of the threads, loops[1] y
-  std::array<std::uint32_t, 2> block{1, 1};
-  std::array<std::uint64_t, 2> grid{1, 1};
-  std::uint64_t blocks() const { return grid[0] * grid[1]; }
-  std::uint32_t threads() const { return block[0] * block[1]; }
+  std::vector<int> loops;                 // loops[0] is the x dimension of the threads, loops[1] y, loops[2] z
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint64_t, 3> grid{1, 1, 1};
+  std::uint64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
+  std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
 struct Pattern {
@@ -34,7 +34,7 @@ struct Pattern {
 };
 
 // Threads of the whole nest under the mapping, and its grid for a block.
-Mapping with_block(const Description& nest, const Shape& shape, std::vector<int> loops, std::array<std::uint32_t, 2> block);
+Mapping with_block(const Description& nest, const Shape& shape, std::vector<int> loops, std::array<std::uint32_t, 3> block);
 // Of each access to memory that threads share.
 std::vector<Pattern> patterns(const Description& nest, const Shape& shape, const Mapping& mapping, const device::Device& device);
 

@@ -41,8 +41,9 @@ class Writer {
         lines += p.lines * p.requests;
         requests += p.requests;
       }
-      t.rows.push_back({nest_.loops[at(m.loops[0])].name, m.loops.size() > 1 ? Cell(nest_.loops[at(m.loops[1])].name) : Cell(), std::uint64_t{m.block[0]}, std::uint64_t{m.block[1]},
-                        m.grid[0], m.grid[1], requests > 0 ? lines / requests : 0.0, c.counts.l1_bytes, c.counts.l2_bytes, c.counts.dram_bytes,
+      t.rows.push_back({nest_.loops[at(m.loops[0])].name, m.loops.size() > 1 ? Cell(nest_.loops[at(m.loops[1])].name) : Cell(),
+                        m.loops.size() > 2 ? Cell(nest_.loops[at(m.loops[2])].name) : Cell(), std::uint64_t{m.block[0]}, std::uint64_t{m.block[1]}, std::uint64_t{m.block[2]},
+                        m.grid[0], m.grid[1], m.grid[2], requests > 0 ? lines / requests : 0.0, c.counts.l1_bytes, c.counts.l2_bytes, c.counts.dram_bytes,
                         c.time_ns > 0 ? Cell(c.time_ns) : Cell(), c.model, c.counts.occupancy.ratio});
     }
     keep(std::move(t));
@@ -155,6 +156,7 @@ class Writer {
 std::string name_of(const Description& nest, const Mapping& m) {
   std::string out = fmt::format("x <- {}", nest.loops[at(m.loops[0])].name);
   if (m.loops.size() > 1) out += fmt::format(", y <- {}", nest.loops[at(m.loops[1])].name);
+  if (m.loops.size() > 2) out += fmt::format(", z <- {}", nest.loops[at(m.loops[2])].name);
   return out;
 }
 

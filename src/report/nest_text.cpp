@@ -72,8 +72,13 @@ class NestWriter {
     const Table* all = result::find(k_.tables, "nest_mappings");
     rows("nest_mappings", [&](const Row& r) {
       if (n++ >= mappings_shown && !options_.all) return;
-      const std::string loops = r.has("y") ? fmt::format("x <- {}, y <- {}", r.text("x"), r.text("y")) : fmt::format("x <- {}", r.text("x"));
-      line(fmt::format("    {:<32} {:>9}  {:>6.1f}  {:>10}  {:>10}{}", loops, fmt::format("{}x{}", r.number("block_x"), r.number("block_y")), r.number("lines"),
+      std::string loops = fmt::format("x <- {}", r.text("x")), block = fmt::format("{}x{}", r.number("block_x"), r.number("block_y"));
+      if (r.has("y")) loops += fmt::format(", y <- {}", r.text("y"));
+      if (r.has("z")) {
+        loops += fmt::format(", z <- {}", r.text("z"));
+        block += fmt::format("x{}", r.number("block_z"));
+      }
+      line(fmt::format("    {:<32} {:>9}  {:>6.1f}  {:>10}  {:>10}{}", loops, block, r.number("lines"),
                        format_bytes(r.number("dram")), r.has("time") ? format_time(r.number("time")) : "-", n == 1 ? "  best" : ""));
     });
     if (all->rows.size() > mappings_shown && !options_.all) line(fmt::format("    ... {} more; --explain prints them", all->rows.size() - mappings_shown));

@@ -82,6 +82,15 @@ class Loops(Case):
         strides = {(r["kind"], r["array"]): r["stride"] for r in self.table(result, "nest_accesses")}
         self.assertEqual(strides, {("load", "a"): 0, ("load", "b"): 4, ("store", "c"): 4})
 
+    def test_three_dimensions(self):
+        m, result = self.simulated("stencil3d.c", "20")
+        self.assertEqual(len(self.table(result, "nest_mappings")), 3 + 6 + 6)
+        cube, result = self.predicted("stencil3d.c", "--run", "20", "--nest-map", "x,y,z", "--nest-block", "16x4x2", "--simulate")
+        self.assertEqual(cube["predict.nest.threads"], 18**3)
+        self.assertEqual(result["kernels"][0]["launch"]["block"], [16, 4, 2])
+        self.assertEqual(result["kernels"][0]["launch"]["grid"], [2, 5, 9])
+        self.refused(2, "option-value", "predict", EXAMPLES / "stencil3d.c", "--params", "n=20", "--nest-block", "16x4x2x2")
+
     def test_listing_7_2(self):
         _, result = self.predicted("convolution.c", "--params", "width=1024,height=1024,size=5,row=3072,half=2", "--nest-map", "px,py", "--nest-block", "32x8")
         by_array = {}

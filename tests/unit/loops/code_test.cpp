@@ -31,7 +31,7 @@ TEST(Code, TwoAddsAndAMultiplicationOfThemHaveAParallelismOfOneAndAHalf) {   // 
   device::Device device;
   device.latency.fill(16);
   device.sm.max_registers_per_thread = 63;
-  const Code code = code_of(nest, shape, with_block(nest, shape, {1, 0}, {32, 8}), device);
+  const Code code = code_of(nest, shape, with_block(nest, shape, {1, 0}, {32, 8, 1}), device);
   EXPECT_DOUBLE_EQ(code.blocks[3].ilp, 1.5);
   EXPECT_DOUBLE_EQ(code.blocks[3].cycles, 32);
   EXPECT_DOUBLE_EQ(code.blocks[3].executions, 1);

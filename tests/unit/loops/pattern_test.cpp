@@ -24,7 +24,7 @@ Looked look(const std::string& load, const std::string& store, std::vector<int> 
   device.sm.count = 16;
   device.sm.max_warps = 64;
   device.sm.max_blocks = 32;
-  out.patterns = patterns(out.nest, out.shape, with_block(out.nest, out.shape, std::move(loops), {32, 8}), device);
+  out.patterns = patterns(out.nest, out.shape, with_block(out.nest, out.shape, std::move(loops), {32, 8, 1}), device);
   return out;
 }
 
