@@ -38,6 +38,8 @@ class Counter {
   }
 
  private:
+  static std::size_t side_of(const Access& a) { return at(a.input) * 2 + (a.store ? 1u : 0u); }
+
   void transfers() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       bool read = false, written = false;
@@ -56,16 +58,16 @@ class Counter {
     double all_inputs = 0;
     for (const double b : inputs_) all_inputs += b;
     double requests = 0, lines = 0, bytes = 0, uncoalesced_lines = 0, uncoalesced = 0;
-    std::vector<double> dram(inputs_.size() * 2);
+    std::vector<double> through_l2(inputs_.size() * 2), beyond_l2(inputs_.size() * 2);   // of each array, reads and writes
     for (const Pattern& p : out_.patterns) {
       const Access& a = nest_.accesses[at(p.access)];
       Traffic t;
       t.l1 = p.requests * p.sectors * stream::sector_bytes;
       const bool cached = !a.store && device_.l1_caches_global;
       t.l2 = cached ? t.l1 / std::max(p.block_reuse, p.step_reuse) : t.l1;
-      const double once = inputs_[at(a.input)];
-      t.dram = std::min(t.l2, all_inputs <= static_cast<double>(device_.l2.bytes) ? once : std::max(once, t.l2 / p.wave_reuse));
-      dram[at(a.input) * 2 + (a.store ? 1 : 0)] += t.dram;
+      t.dram = t.l2 / p.wave_reuse;
+      through_l2[side_of(a)] += t.l2;
+      beyond_l2[side_of(a)] += t.dram;
       requests += p.requests;
       lines += p.requests * p.lines;
       bytes += p.requests * a.bytes * out_.active_lanes;
@@ -78,12 +80,17 @@ class Counter {
       out_.l2_bytes += t.l2;
       out_.traffic.push_back(t);
     }
-    // Several accesses to one array share what it brings: where it fits into L2, it comes once.
+    // An array comes at least once; no more often, if all of them fit into L2. Its accesses share what it brings.
     double written = 0;
-    for (std::size_t i = 0; i < dram.size(); ++i) {
-      const double bytes = all_inputs <= static_cast<double>(device_.l2.bytes) ? std::min(dram[i], inputs_[i / 2]) : dram[i];
-      (i % 2 == 0 ? out_.dram_bytes : written) += bytes;
+    std::vector<double> scale(beyond_l2.size(), 1);
+    for (std::size_t i = 0; i < beyond_l2.size(); ++i) {
+      if (beyond_l2[i] == 0) continue;
+      const double once = inputs_[i / 2];
+      const double sum = std::min(through_l2[i], all_inputs <= static_cast<double>(device_.l2.bytes) ? once : std::max(once, beyond_l2[i]));
+      scale[i] = sum / beyond_l2[i];
+      (i % 2 == 0 ? out_.dram_bytes : written) += sum;
     }
+    for (std::size_t i = 0; i < out_.traffic.size(); ++i) out_.traffic[i].dram *= scale[side_of(nest_.accesses[at(out_.patterns[i].access)])];
     // What was written last is still in L2 when the kernel ends.
     out_.dram_bytes += std::max(0.0, written - static_cast<double>(device_.l2.bytes));
     if (requests > 0) {

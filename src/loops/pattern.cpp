@@ -61,6 +61,26 @@ class Looker {
     return p;
   }
 
+  // Accesses to one array that walk through it together find what the others brought (a stencil's neighbours).
+  void share(std::vector<Pattern>& patterns, int input) const {
+    std::set<std::uint64_t> block, wave;
+    double of_blocks = 0, of_waves = 0;
+    unsigned n = 0;
+    const auto is_one = [&](const Pattern& p) { return p.evaluable && nest_.accesses[at(p.access)].input == input && !nest_.accesses[at(p.access)].store; };
+    for (const Pattern& p : patterns) {
+      if (!is_one(p)) continue;
+      of_blocks += of_block(nest_.accesses[at(p.access)], block);
+      of_waves += of_wave(nest_.accesses[at(p.access)], wave);
+      ++n;
+    }
+    if (n < 2) return;
+    for (Pattern& p : patterns) {
+      if (!is_one(p)) continue;
+      p.block_reuse = std::max(p.block_reuse, ratio(of_blocks, block));
+      p.wave_reuse = std::max(p.wave_reuse, ratio(of_waves, wave));
+    }
+  }
+
  private:
   double warps() const {
     const double per_block = (mapping_.threads() + warp_size - 1) / warp_size;
@@ -143,9 +163,12 @@ class Looker {
 
   double block_reuse(const Access& a) const {
     std::set<std::uint64_t> all;
+    return ratio(of_block(a, all), all);
+  }
+  double of_block(const Access& a, std::set<std::uint64_t>& all) const {
     double asked = 0;
     for (std::uint32_t w = 0; w < warps_per_block(); ++w) asked += collect(a, place(2), w, all);
-    return ratio(asked, all);
+    return asked;
   }
 
   // In the innermost loop around the access that is no thread dimension.
@@ -165,6 +188,9 @@ class Looker {
   // Blocks that are neighbours in the grid, a warp of each.
   double wave_reuse(const Access& a) const {
     std::set<std::uint64_t> all;
+    return ratio(of_wave(a, all), all);
+  }
+  double of_wave(const Access& a, std::set<std::uint64_t>& all) const {
     double asked = 0;
     // Of the blocks that run at once, which go through the grid row by row, a rectangle.
     const std::uint64_t wave = std::max<std::uint64_t>(1, std::uint64_t{sms_} * resident_);
@@ -176,7 +202,7 @@ class Looker {
         for (std::size_t d = 0; d < mapping_.loops.size(); ++d) p.iterations[at(mapping_.loops[d])] = static_cast<std::int64_t>(place[d] * mapping_.block[d]);
         for (std::uint32_t w = 0; w < warps_per_block(); w += std::max(1u, warps_per_block() / 2)) asked += collect(a, p, w, all);
       }
-    return ratio(asked, all);
+    return asked;
   }
 
   std::uint64_t footprint(const Access& a, std::uint64_t& end) const {
@@ -223,6 +249,7 @@ std::vector<Pattern> patterns(const Description& nest, const Shape& shape, const
   Looker looker(nest, shape, mapping, device);
   for (std::size_t i = 0; i < nest.accesses.size(); ++i)
     if (nest.accesses[i].input >= 0) out.push_back(looker.look(static_cast<int>(i)));
+  for (std::size_t i = 0; i < nest.inputs.size(); ++i) looker.share(out, static_cast<int>(i));
   return out;
 }
 
