@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "base/units.h"
+#include "cli/axes.h"
 #include "cli/output.h"
 #include "cli/temporary.h"
 #include "report/format.h"
@@ -19,8 +20,6 @@ namespace simtlab::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t most_points = 10000;
 
 // Short names of what people sweep most.
 constexpr std::pair<std::string_view, std::string_view> short_names[] = {
@@ -33,11 +32,6 @@ struct Change {
 };
 using Variant = std::vector<Change>;
 
-struct Axis {
-  std::string name;                  // as typed
-  std::vector<Change> values;
-};
-
 std::string full_name(std::string_view key) {
   for (const auto& [name, full] : short_names)
     if (name == key) return std::string(full);
@@ -45,61 +39,6 @@ std::string full_name(std::string_view key) {
 }
 
 bool is_study_key(std::string_view key) { return std::ranges::find(study_keys, key) != std::end(study_keys); }
-
-// "16K" as the data files write it.
-std::string with_unit(std::string value) {
-  for (const char unit : {'K', 'M', 'G'})
-    if (value.size() > 1 && value.back() == unit) {
-      value.pop_back();
-      return fmt::format("{} {}iB", value, unit);
-    }
-  return value;
-}
-
-[[noreturn]] void refuse_axis(const std::string& text, const std::string& why) {
-  throw Error(ExitCode::usage, "cache-sweep", fmt::format("--sweep {}: {}", shown(text, 60), why), "size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto; FIRST:LAST doubles");
-}
-
-// "16K:128K" are doublings.
-std::vector<std::string> doublings(const std::string& text, const std::string& first, const std::string& last) {
-  const auto number = [&](std::string_view digits) {
-    std::uint64_t out = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-    const std::string unit(end, digits.data() + digits.size());
-    const std::size_t power = std::string("KMG").find(unit.empty() ? '?' : unit[0]);
-    if (error != std::errc{} || out == 0 || unit.size() > 1 || (!unit.empty() && power == std::string::npos) || out > 1u << 30)
-      refuse_axis(text, "a range goes from one number to another, as 16K:128K");
-    return out << (unit.empty() ? 0 : 10 * (power + 1));
-  };
-  const std::uint64_t from = number(first), to = number(last);
-  if (from > to) refuse_axis(text, "the first value is above the last");
-  const bool kilo = first.find_first_not_of("0123456789") != std::string::npos;
-  std::vector<std::string> out;
-  for (std::uint64_t n = from; n <= to; n *= 2) out.push_back(kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n));
-  return out;
-}
-
-Axis axis(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) refuse_axis(text, "KEY=VALUES is expected");
-  Axis out{text.substr(0, equals), {}};
-  std::vector<std::string> values;
-  std::string rest = text.substr(equals + 1);
-  if (const std::size_t colon = rest.find(':'); colon != std::string::npos) {
-    values = doublings(text, rest.substr(0, colon), rest.substr(colon + 1));
-  } else {
-    for (std::size_t at = 0; at <= rest.size();) {
-      const std::size_t comma = std::min(rest.find(',', at), rest.size());
-      values.push_back(rest.substr(at, comma - at));
-      at = comma + 1;
-    }
-  }
-  for (const std::string& value : values) {
-    if (value.empty()) refuse_axis(text, "a value is empty");
-    out.values.push_back({full_name(out.name), value});
-  }
-  return out;
-}
 
 Run with(Run run, cachesim::Options study, const Variant& variant) {
   std::string text = cachesim::to_text(study);
@@ -166,19 +105,14 @@ Json metrics_of(const result::Metrics& m) {
 
 std::vector<Axis> axes_of(const std::vector<std::string>& texts) {
   std::vector<Axis> out;
-  std::size_t points = 1;
-  for (const std::string& text : texts) {
-    out.push_back(axis(text));
-    points *= out.back().values.size();
-    if (points > most_points) refuse_axis(text, fmt::format("more than {} points", most_points));
-  }
+  for (const std::string& text : texts) out.push_back(parse_axis(text, "cache-sweep", "size=16K:128K ways=1:16 policy=lru,fifo order=lrr,gto; FIRST:LAST doubles"));
   return out;
 }
 
-// The last axis runs fastest.
 Variant variant_at(const std::vector<Axis>& axes, std::size_t point) {
-  Variant out(axes.size());
-  for (std::size_t a = axes.size(); a-- > 0; point /= axes[a].values.size()) out[a] = axes[a].values[point % axes[a].values.size()];
+  const std::vector<std::string> values = point_of(axes, point);
+  Variant out;
+  for (std::size_t i = 0; i < axes.size(); ++i) out.push_back({full_name(axes[i].name), values[i]});
   return out;
 }
 
@@ -263,8 +197,7 @@ int sweep_study(const Run& run, const cachesim::Options& study, const Target& ta
   check_outputs(output);
   const std::vector<Axis> axes = axes_of(texts);
   Sweep sweep(axes, style_for(1, output.color));
-  std::size_t points = 1;
-  for (const Axis& a : axes) points *= a.values.size();
+  const std::size_t points = count_points(axes, "cache-sweep");
   for (std::size_t i = 0; i < points; ++i) {
     const Variant variant = variant_at(axes, i);
     sweep.add(variant, point_of(run, study, target, variant));

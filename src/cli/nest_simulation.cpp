@@ -15,7 +15,7 @@ namespace simtlab::cli {
 namespace {
 
 constexpr std::uint64_t alignment = 256;
-constexpr std::size_t shown = 3;
+constexpr std::size_t differences_shown = 3;
 
 // Arguments whose bytes overlap share a buffer.
 struct Buffer {
@@ -93,7 +93,7 @@ class Comparison {
         largest = std::max(largest, off);
         continue;
       }
-      if (++wrong <= shown)
+      if (++wrong <= differences_shown)
         text += fmt::format("{}byte {} of '{}'{}", text.empty() ? "" : ", ", at, nest.inputs[input].name, real ? fmt::format(" is {:g} instead of {:g}", g, w) : "");
     }
   }

@@ -19,14 +19,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* hint = "block=32:1024 regs=32,64 l1.bytes=16K,48K; FIRST:LAST doubles";
+constexpr const char* sweep_hint = "block=32:1024 regs=32,64 l1.bytes=16K,48K; FIRST:LAST doubles";
 
-std::vector<Axis> axes_of(const Run& run, const std::vector<std::string>& texts) {
+std::vector<Axis> predicted_axes(const Run& run, const std::vector<std::string>& texts) {
   std::vector<Axis> out;
   if (run.run.device.gpu && run.run.device.gpu->find(',') != std::string::npos) {
     out.push_back(parse_axis("gpu=" + *run.run.device.gpu, "predict-sweep", "--gpu h100,a100,gtx480"));
   }
-  for (const std::string& text : texts) out.push_back(parse_axis(text, "predict-sweep", hint));
+  for (const std::string& text : texts) out.push_back(parse_axis(text, "predict-sweep", sweep_hint));
   return out;
 }
 
@@ -36,7 +36,7 @@ bool has_launch(const Run& run) {
   return !run.kernel.launch_file.empty() || l.grid || l.global || l.block;
 }
 
-Run with(Run run, const std::vector<Axis>& axes, const std::vector<std::string>& values) {
+Run varied(Run run, const std::vector<Axis>& axes, const std::vector<std::string>& values) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::string& key = axes[i].name;
     if (key == "gpu") {
@@ -57,13 +57,13 @@ Run with(Run run, const std::vector<Axis>& axes, const std::vector<std::string>&
   return run;
 }
 
-struct Point {
+struct PredictedPoint {
   result::Result result;
   std::string problem;
 };
 
 // A launch that a GPU does not take, or a value that it can't have, is a row of the table.
-Point point(const Run& run, const Target& target) {
+PredictedPoint predicted_point(const Run& run, const Target& target) {
   try {
     return {study_result(run, target), {}};
   } catch (const Error& e) {
@@ -77,10 +77,10 @@ Point point(const Run& run, const Target& target) {
 std::optional<double> time_of(const result::Result& r, const std::string& model) { return r.total.get(fmt::format("predict.{}.time", model)); }
 
 // Models that answered in some point, in their usual order.
-std::vector<std::string> answered(const std::vector<Point>& points) {
+std::vector<std::string> answered(const std::vector<PredictedPoint>& points) {
   std::vector<std::string> out;
   for (const std::string& model : predict::model_names())
-    if (std::ranges::any_of(points, [&](const Point& p) { return time_of(p.result, model).has_value(); })) out.push_back(model);
+    if (std::ranges::any_of(points, [&](const PredictedPoint& p) { return time_of(p.result, model).has_value(); })) out.push_back(model);
   return out;
 }
 
@@ -89,7 +89,7 @@ struct Printed {
   Json document;
 };
 
-Printed printed(const std::vector<Axis>& axes, const std::vector<Point>& points, const report::Style& style) {
+Printed printed(const std::vector<Axis>& axes, const std::vector<PredictedPoint>& points, const report::Style& style) {
   const std::vector<std::string> models = answered(points);
   Printed out;
   out.document = {{"schema", result::json_schema}, {"sweep", Json::array()}};
@@ -106,7 +106,7 @@ Printed printed(const std::vector<Axis>& axes, const std::vector<Point>& points,
       out.text += fmt::format("{:<16}", values[a]);
       out.csv += values[a] + ",";
     }
-    const Point& p = points[i];
+    const PredictedPoint& p = points[i];
     if (!p.problem.empty()) {
       out.text += report::painted(report::shortened(p.problem, 90), report::Paint::dim, style) + "\n";
       out.csv += std::string(models.size(), ',') + fmt::format("\"{}\"\n", p.problem);
@@ -131,10 +131,10 @@ Printed printed(const std::vector<Axis>& axes, const std::vector<Point>& points,
 int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
   OutputOptions output = run.output;
   check_outputs(output);
-  const std::vector<Axis> axes = axes_of(run, texts);
+  const std::vector<Axis> axes = predicted_axes(run, texts);
   const std::size_t count = count_points(axes, "predict-sweep");
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < count; ++i) points.push_back(point(with(run, axes, point_of(axes, i)), target));
+  std::vector<PredictedPoint> points;
+  for (std::size_t i = 0; i < count; ++i) points.push_back(predicted_point(varied(run, axes, point_of(axes, i)), target));
   const Printed out = printed(axes, points, style_for(1, output.color));
   if (!output.csv.empty()) write_to(output.csv, out.csv);
   if (!output.json.empty()) write_to(output.json, out.document.dump(2) + "\n");
@@ -142,7 +142,7 @@ int predict_variants(const Run& run, const Target& target, const std::vector<std
     write_to(output.output, out.text);
   else if (!data_on_stdout(output))
     print(out.text);
-  return std::ranges::all_of(points, [](const Point& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
+  return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
 }
 
 }  // namespace simtlab::cli

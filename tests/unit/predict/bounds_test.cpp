@@ -37,14 +37,14 @@ std::string op_class(const char* name, double insts) {
   return "[class." + std::string(name) + "]\ninsts = " + std::to_string(insts) + "\nlatency = 10\nthroughput = 32\n";
 }
 
-Counts counts_of(const std::string& kernel) {
+Counts bound_counts(const std::string& kernel) {
   Inputs in = parse_counts(std::string(machine) + kernel, "c.toml");
   complete(in, nullptr);
   for (const Model* model : {&throughput(), &roofline()}) require(in, *model);
   return in.counts;
 }
 
-double value_of(const Evaluation& e, std::string_view name) {
+double bound_value(const Evaluation& e, std::string_view name) {
   const auto found = std::ranges::find(e.terms, name, &Term::name);
   EXPECT_NE(found, e.terms.end()) << "no term " << name;
   return found == e.terms.end() ? std::nan("") : found->value;
@@ -54,40 +54,40 @@ bool has(const Evaluation& e, std::string_view name) { return std::ranges::find(
 
 // One warp on each SM, a chain of 100 dependent operations: latency alone.
 TEST(Throughput, OneWarpTakesItsChain) {
-  const Counts c = counts_of("blocks = 2\nthreads_per_block = 32\nactive_blocks_per_sm = 1\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
+  const Counts c = bound_counts("blocks = 2\nthreads_per_block = 32\nactive_blocks_per_sm = 1\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
   const Evaluation e = throughput().evaluate(c, {});
-  EXPECT_EQ(value_of(e, "chain_computation"), 1000);
-  EXPECT_EQ(value_of(e, "chain_memory"), 0);
-  EXPECT_EQ(value_of(e, "T_latency"), 1000);
-  EXPECT_EQ(value_of(e, "T_fp32"), 400);   // alone on its scheduler, a warp has a quarter of the lanes
+  EXPECT_EQ(bound_value(e, "chain_computation"), 1000);
+  EXPECT_EQ(bound_value(e, "chain_memory"), 0);
+  EXPECT_EQ(bound_value(e, "T_latency"), 1000);
+  EXPECT_EQ(bound_value(e, "T_fp32"), 400);   // alone on its scheduler, a warp has a quarter of the lanes
   EXPECT_THAT(e.which_case, HasSubstr("latency"));
   EXPECT_THAT(e.limit, HasSubstr("latency of instructions"));
   EXPECT_DOUBLE_EQ(e.cycles, 1000);
 }
 
 TEST(Throughput, ManyWarpsTakeTheLanes) {
-  const Counts c = counts_of("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
+  const Counts c = bound_counts("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
   const Evaluation e = throughput().evaluate(c, {});
-  EXPECT_EQ(value_of(e, "waves"), 2);
-  EXPECT_EQ(value_of(e, "T_fp32"), 8000);   // 10 blocks of 8 warps on each SM, 32 lanes
-  EXPECT_EQ(value_of(e, "T_issue"), 2000);
-  EXPECT_EQ(value_of(e, "T_latency"), 2000);
+  EXPECT_EQ(bound_value(e, "waves"), 2);
+  EXPECT_EQ(bound_value(e, "T_fp32"), 8000);   // 10 blocks of 8 warps on each SM, 32 lanes
+  EXPECT_EQ(bound_value(e, "T_issue"), 2000);
+  EXPECT_EQ(bound_value(e, "T_latency"), 2000);
   EXPECT_THAT(e.limit, HasSubstr("floating-point lanes"));
   EXPECT_DOUBLE_EQ(e.cycles, 8000 + 0.5 * 1000);   // nothing to do while the first warps wait
-  EXPECT_EQ(value_of(e, "warps_to_hide_latency"), 10);
+  EXPECT_EQ(bound_value(e, "warps_to_hide_latency"), 10);
 }
 
 TEST(Throughput, AStreamTakesDramsBandwidthAndOneLatencyMore) {
-  const Counts c = counts_of(
+  const Counts c = bound_counts(
       "blocks = 1000\nthreads_per_block = 128\nactive_blocks_per_sm = 8\nilp = 1\nmlp = 1\nl1_bytes = 1024000\nl2_bytes = 1024000\ndram_bytes = 1024000\n"
       "lines_per_access = 1\nl1_miss_ratio = 1\nl2_miss_ratio = 1\n" +
       op_class("load", 1) + op_class("store", 1));
   const Evaluation e = throughput().evaluate(c, {});
-  EXPECT_EQ(value_of(e, "T_dram"), 16000);
-  EXPECT_EQ(value_of(e, "T_l2"), 8000);
-  EXPECT_EQ(value_of(e, "T_l1"), 4000);   // 500 blocks of 4 warps with two lines each at one a cycle
-  EXPECT_EQ(value_of(e, "access_latency"), 100);
-  EXPECT_EQ(value_of(e, "T_stores"), 60);
+  EXPECT_EQ(bound_value(e, "T_dram"), 16000);
+  EXPECT_EQ(bound_value(e, "T_l2"), 8000);
+  EXPECT_EQ(bound_value(e, "T_l1"), 4000);   // 500 blocks of 4 warps with two lines each at one a cycle
+  EXPECT_EQ(bound_value(e, "access_latency"), 100);
+  EXPECT_EQ(bound_value(e, "T_stores"), 60);
   EXPECT_THAT(e.limit, HasSubstr("DRAM"));
   EXPECT_GT(e.cycles, 16000);
 }
@@ -95,7 +95,7 @@ TEST(Throughput, AStreamTakesDramsBandwidthAndOneLatencyMore) {
 // 3 blocks for 2 SMs: one SM does two, one after the other.
 TEST(Throughput, ThePartlyFilledLastWaveCounts) {
   const std::string rest = "threads_per_block = 1024\nactive_blocks_per_sm = 1\nilp = 1\nmlp = 1\n" + op_class("fp32", 100);
-  const Evaluation two = throughput().evaluate(counts_of("blocks = 2\n" + rest), {}), three = throughput().evaluate(counts_of("blocks = 3\n" + rest), {});
+  const Evaluation two = throughput().evaluate(bound_counts("blocks = 2\n" + rest), {}), three = throughput().evaluate(bound_counts("blocks = 3\n" + rest), {});
   EXPECT_DOUBLE_EQ(three.cycles, two.cycles + 3200);   // 32 warps of 100 instructions
   EXPECT_TRUE(std::ranges::any_of(three.notes, [](const std::string& n) { return n.find("leave SMs idle") != std::string::npos; }));
 }
@@ -103,33 +103,33 @@ TEST(Throughput, ThePartlyFilledLastWaveCounts) {
 // The way of a warp, where it is known, takes the place of a chain of mean latencies; the longest one ends alone.
 TEST(Throughput, TheWayOfAWarpCountsAndTheLongestOneEndsAlone) {
   const std::string kernel = "blocks = 2\nthreads_per_block = 32\nactive_blocks_per_sm = 1\nilp = 1\nmlp = 1\nwarp_latency = 3000\n";
-  EXPECT_DOUBLE_EQ(throughput().evaluate(counts_of(kernel + op_class("fp32", 100)), {}).cycles, 3000);
-  const Evaluation e = throughput().evaluate(counts_of(kernel + "warp_spread = 3\n" + op_class("fp32", 100)), {});
+  EXPECT_DOUBLE_EQ(throughput().evaluate(bound_counts(kernel + op_class("fp32", 100)), {}).cycles, 3000);
+  const Evaluation e = throughput().evaluate(bound_counts(kernel + "warp_spread = 3\n" + op_class("fp32", 100)), {});
   EXPECT_DOUBLE_EQ(e.cycles, 9000);
   EXPECT_THAT(e.limit, HasSubstr("one warp does more"));
 }
 
 TEST(Throughput, BankConflictsTakePassesAndUncoalescedAccessesLatency) {
   const std::string kernel = "blocks = 100\nthreads_per_block = 256\nactive_blocks_per_sm = 4\nilp = 1\nmlp = 1\n" + op_class("shared", 10);
-  Counts c = counts_of(kernel);
-  const double once = value_of(throughput().evaluate(c, {}), "T_shared");
+  Counts c = bound_counts(kernel);
+  const double once = bound_value(throughput().evaluate(c, {}), "T_shared");
   c.shared_passes = 4;
-  EXPECT_DOUBLE_EQ(value_of(throughput().evaluate(c, {}), "T_shared"), 4 * once);
+  EXPECT_DOUBLE_EQ(bound_value(throughput().evaluate(c, {}), "T_shared"), 4 * once);
 }
 
 TEST(Throughput, ClassesShareLanesAsTheMachineDoes) {
-  Counts c = counts_of("blocks = 100\nthreads_per_block = 256\nactive_blocks_per_sm = 4\nilp = 1\nmlp = 1\n" + op_class("fp32", 10) + op_class("int_alu", 10));
+  Counts c = bound_counts("blocks = 100\nthreads_per_block = 256\nactive_blocks_per_sm = 4\nilp = 1\nmlp = 1\n" + op_class("fp32", 10) + op_class("int_alu", 10));
   EXPECT_TRUE(has(throughput().evaluate(c, {}), "T_integer"));
-  const double apart = value_of(throughput().evaluate(c, {}), "T_fp32");
+  const double apart = bound_value(throughput().evaluate(c, {}), "T_fp32");
   c.cores_shared = 1;
-  EXPECT_DOUBLE_EQ(value_of(throughput().evaluate(c, {}), "T_cores"), 2 * apart);
+  EXPECT_DOUBLE_EQ(bound_value(throughput().evaluate(c, {}), "T_cores"), 2 * apart);
   c.mix.insts[class_index("int_mul")] = 10;
   c.mix.throughput[class_index("int_mul")] = 8;   // under half the rate of fp32: units of their own
-  EXPECT_DOUBLE_EQ(value_of(throughput().evaluate(c, {}), "T_integer-slow"), 4 * apart);
+  EXPECT_DOUBLE_EQ(bound_value(throughput().evaluate(c, {}), "T_integer-slow"), 4 * apart);
 }
 
 TEST(Throughput, IsFiniteAndNoShorterThanItsFloorWhateverTheCounts) {
-  Counts base = counts_of(
+  Counts base = bound_counts(
       "blocks = 1000\nthreads_per_block = 128\nactive_blocks_per_sm = 8\nilp = 1\nmlp = 1\nl1_bytes = 1024000\nl2_bytes = 1024000\ndram_bytes = 1024000\n"
       "lines_per_access = 1\nl1_miss_ratio = 1\nl2_miss_ratio = 1\n" +
       op_class("load", 1) + op_class("fp32", 5));
@@ -155,19 +155,19 @@ TEST(Throughput, IsFiniteAndNoShorterThanItsFloorWhateverTheCounts) {
 
 // A scheduler that issues two instructions a cycle takes them from one warp.
 TEST(Throughput, DualIssueNeedsIndependentInstructions) {
-  Counts c = counts_of("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
+  Counts c = bound_counts("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
   c.schedulers = 1;
   c.issue_per_cycle = 2;
-  EXPECT_EQ(value_of(throughput().evaluate(c, {}), "T_issue"), 8000);
+  EXPECT_EQ(bound_value(throughput().evaluate(c, {}), "T_issue"), 8000);
   c.ilp = 1.5;
-  EXPECT_NEAR(value_of(throughput().evaluate(c, {}), "T_issue"), 8000 / (2 - 1 / 1.5), 1e-9);
+  EXPECT_NEAR(bound_value(throughput().evaluate(c, {}), "T_issue"), 8000 / (2 - 1 / 1.5), 1e-9);
   c.ilp = 1000;
-  EXPECT_NEAR(value_of(throughput().evaluate(c, {}), "T_issue"), 4000, 4);
-  EXPECT_EQ(value_of(roofline().evaluate(c, {}), "T_issue"), 4000);
+  EXPECT_NEAR(bound_value(throughput().evaluate(c, {}), "T_issue"), 4000, 4);
+  EXPECT_EQ(bound_value(roofline().evaluate(c, {}), "T_issue"), 4000);
 }
 
 TEST(Throughput, SensitivitiesNameClasses) {
-  const Counts c = counts_of("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
+  const Counts c = bound_counts("blocks = 20\nthreads_per_block = 256\nactive_blocks_per_sm = 5\nilp = 1\nmlp = 1\n" + op_class("fp32", 100));
   const Prediction p = predict(throughput(), c, {});
   const auto found = std::ranges::find(p.sensitivity, "class.fp32.throughput", &Sensitivity::parameter);
   ASSERT_NE(found, p.sensitivity.end());
@@ -189,18 +189,18 @@ TEST(Sensitivity, ChangesBothNamesOfAQuantity) {
 }
 
 TEST(Roofline, HasIntensitiesAndTheCeilingThatBinds) {
-  const Counts c = counts_of(
+  const Counts c = bound_counts(
       "blocks = 1000\nthreads_per_block = 128\nactive_blocks_per_sm = 8\nilp = 1\nmlp = 1\nl1_bytes = 1024000\nl2_bytes = 512000\ndram_bytes = 256000\nflops = 512000\n"
       "lines_per_access = 1\nl1_miss_ratio = 0.5\nl2_miss_ratio = 0.5\n" +
       op_class("load", 2) + op_class("fp32", 2));
   const Evaluation e = roofline().evaluate(c, {});
-  EXPECT_DOUBLE_EQ(value_of(e, "intensity_dram"), 2);
-  EXPECT_DOUBLE_EQ(value_of(e, "intensity_l1"), 0.5);
+  EXPECT_DOUBLE_EQ(bound_value(e, "intensity_dram"), 2);
+  EXPECT_DOUBLE_EQ(bound_value(e, "intensity_l1"), 0.5);
   EXPECT_FALSE(has(e, "intensity_shared"));
-  EXPECT_DOUBLE_EQ(value_of(e, "T_dram"), 4000);
-  EXPECT_DOUBLE_EQ(value_of(e, "T_l1"), 4000);
-  EXPECT_DOUBLE_EQ(value_of(e, "T_fp32"), 4000);
-  EXPECT_DOUBLE_EQ(value_of(e, "roof_dram"), 128);   // GFLOP/s: 2 operations a byte, 64 GB/s
+  EXPECT_DOUBLE_EQ(bound_value(e, "T_dram"), 4000);
+  EXPECT_DOUBLE_EQ(bound_value(e, "T_l1"), 4000);
+  EXPECT_DOUBLE_EQ(bound_value(e, "T_fp32"), 4000);
+  EXPECT_DOUBLE_EQ(bound_value(e, "roof_dram"), 128);   // GFLOP/s: 2 operations a byte, 64 GB/s
   EXPECT_DOUBLE_EQ(e.cycles, 4000);
   EXPECT_THAT(e.which_case, HasSubstr("computation"));
 }

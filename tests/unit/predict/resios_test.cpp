@@ -217,7 +217,7 @@ insts = 100
 insts = 16
 )";
 
-Counts counts_of(const std::string& more = "") {
+Counts resios_counts(const std::string& more = "") {
   const device::Device gpu = device::load_device("gtx460").device;
   std::string text(kernel);
   if (more.starts_with("active_lanes")) text.erase(text.find("active_lanes"), 18);
@@ -227,14 +227,14 @@ Counts counts_of(const std::string& more = "") {
   return in.counts;
 }
 
-double value_of(const Evaluation& e, std::string_view name) {
+double resios_value(const Evaluation& e, std::string_view name) {
   const auto found = std::ranges::find(e.terms, name, &Term::name);
   EXPECT_NE(found, e.terms.end()) << "no term " << name;
   return found == e.terms.end() ? std::nan("") : found->value;
 }
 
 TEST(Resios, EverySimplificationOfTheThesisCosts) {
-  const Counts c = counts_of();
+  const Counts c = resios_counts();
   EXPECT_NEAR(c.fma_insts, 100, 1e-9);   // 3584000 operations of 70 * 8 warps of 32
   const double plain = predict(resios_model(), c, {}).cycles;
   Options split, eight;
@@ -248,7 +248,7 @@ TEST(Resios, EverySimplificationOfTheThesisCosts) {
 }
 
 TEST(Resios, MultiplicationsAloneHaveNothingFused) {
-  EXPECT_NEAR(counts_of("active_lanes = 30\nfma_insts = 7\n").fma_insts, 7, 0);   // given
+  EXPECT_NEAR(resios_counts("active_lanes = 30\nfma_insts = 7\n").fma_insts, 7, 0);   // given
   const device::Device gpu = device::load_device("gtx460").device;
   std::string text(kernel);
   text.replace(text.find("flops = 3584000"), 15, "flops = 1792000");
@@ -259,17 +259,17 @@ TEST(Resios, MultiplicationsAloneHaveNothingFused) {
 }
 
 TEST(Resios, BandwidthOfAnSmDependsOnTheOthersOnlyWithoutTheThesis) {
-  Counts c = counts_of();
+  Counts c = resios_counts();
   c.active_sms = c.blocks = 1;
   c.total_warps = 8;
   Options thesis;
   thesis.resios_per_sm = true;
-  EXPECT_NEAR(value_of(resios_model().evaluate(c, thesis), "bandwidth_SM"), 0.95 * 64 / 7, 1e-9);
-  EXPECT_NEAR(value_of(resios_model().evaluate(c, {}), "bandwidth_SM"), 0.95 * 64, 1e-9);
+  EXPECT_NEAR(resios_value(resios_model().evaluate(c, thesis), "bandwidth_SM"), 0.95 * 64 / 7, 1e-9);
+  EXPECT_NEAR(resios_value(resios_model().evaluate(c, {}), "bandwidth_SM"), 0.95 * 64, 1e-9);
 }
 
 TEST(Resios, TheTotalHasLaunchCopiesAndContext) {
-  const Counts c = counts_of("context_init = 65\nh2d_bytes = 1e7\nd2h_bytes = 0\n");
+  const Counts c = resios_counts("context_init = 65\nh2d_bytes = 1e7\nd2h_bytes = 0\n");
   const Prediction own = predict(resios_model(), c, {});
   EXPECT_NEAR(own.evaluation.total_ns, own.time_ns + 65e6 + 4e3 + 1e7 / 5 + 1e4, 1);
   Options thesis;
@@ -279,7 +279,7 @@ TEST(Resios, TheTotalHasLaunchCopiesAndContext) {
 }
 
 TEST(Resios, EdgeCasesStayFinite) {
-  const Counts base = counts_of();
+  const Counts base = resios_counts();
   const Options thesis = Options::resios_as_in_the_thesis();
   for (const Options& o : {Options(), thesis})
     for (double loads : {0.0, 0.5, 1e6})
