@@ -20,11 +20,16 @@ namespace fs = std::filesystem;
 // A chase measures one latency, and device_printf prints: neither is a kernel whose time anybody would predict.
 constexpr std::string_view left_out[] = {"pointer_chase", "device_printf"};
 
-std::vector<fs::path> programs_in(const std::string& folder) {
+std::vector<fs::path> sources_in(const std::string& folder) {
   std::vector<fs::path> out;
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(folder, failed))
     if (entry.path().extension() == ".cu" && std::ranges::find(left_out, entry.path().stem().string()) == std::end(left_out)) out.push_back(entry.path());
+  return out;
+}
+
+std::vector<fs::path> programs_in(const std::string& folder) {
+  std::vector<fs::path> out = sources_in(folder);
   if (out.empty())
     throw Error(ExitCode::bad_input, "validate-examples", fmt::format("{} has no example programs (*.cu)", folder), "--examples DIR names their folder: examples/ of the source tree");
   std::ranges::sort(out);
@@ -125,6 +130,8 @@ ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::stri
   out.rank = correlation(ranks(simulated), ranks(predicted));
   return out;
 }
+
+bool has_examples(const std::string& folder) { return !sources_in(folder).empty(); }
 
 std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string& folder, const std::vector<std::string>& gpus) {
   std::vector<ModelledLaunch> out;

@@ -24,6 +24,7 @@ struct ModelError {
 };
 ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::string& model, const std::string& gpu);   // gpu empty: all
 
+bool has_examples(const std::string& folder);
 // Runs every example on every device, cycle by cycle and through the models. folder: with *.cu. Throws what the runs throw.
 std::vector<ModelledLaunch> run_examples(const CLI::App& app, const std::string& folder, const std::vector<std::string>& gpus);
 // Pairs of result files that tools/rodinia/measure.py wrote: FOLDER/NAME.json cycle by cycle, FOLDER/NAME.predict.json of the same program.

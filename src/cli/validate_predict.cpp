@@ -77,6 +77,8 @@ class Validation {
     if (best > most_mean_error) misses_.push_back(fmt::format("{}: the best model ({}) is {:.1f} % off in the mean", what, name, 100 * best));
   }
 
+  void leave_out(const std::string& folder) { text_ += fmt::format("\n## Examples: left out\n\n{} has no example programs; --examples DIR names the examples/ of a source tree.\n", folder); }
+
   std::string text() const { return text_; }
   const result::Result& result() const { return result_; }
   const std::vector<std::string>& misses() const { return misses_; }
@@ -170,7 +172,11 @@ int validate_predict(const CLI::App& app, PredictValidation o) {
     const Progress progress("validating", o.output.quiet);
     if (o.results.empty()) {
       validation.run();
-      validation.beside(run_examples(app, examples_folder(o), chosen_gpus(o)), "Examples", o.output.all);
+      // An installation may lack them; then that is said.
+      if (o.examples.empty() && !has_examples(examples_folder(o)))
+        validation.leave_out(examples_folder(o));
+      else
+        validation.beside(run_examples(app, examples_folder(o), chosen_gpus(o)), "Examples", o.output.all);
     } else {
       validation.beside(read_pairs(o.results), "Programs", o.output.all);
     }

@@ -17,11 +17,11 @@ class Validate(Case):
         return {"SIMTLAB_DATA": str(folder)}
 
     def test_predictions_beside_what_was_published_of_them(self):
-        out = self.ok("validate", "predict").stdout
+        out = self.ok("validate", "predict", "--gpu", "gtx480").stdout
         self.assertIn("| R067 | 4.3.1 | delay_madd, TLP=12 | 2.1667 | 2.16667 | met |", out)
         for kernel in ("mul", "madd", "memcpy", "transpose"):
             self.assertRegex(out, rf"(?m)^\| {kernel} .*\| met \|$")
-        result = json.loads(self.ok("validate", "predict", "--json").stdout)
+        result = json.loads(self.ok("validate", "predict", "--json", "--gpu", "gtx480").stdout)
         self.assertEqual([k["name"] for k in result["kernels"]], ["mul", "madd", "memcpy", "transpose", "convolution"])
         env = self.data("resios.csv", "TLP=12,2.1667", "TLP=12,2.2667")
         done = self.simtlab("validate", "predict", "--check", env=env)
