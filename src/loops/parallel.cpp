@@ -31,12 +31,13 @@ std::optional<Linear> linear(const Description& nest, const Shape& shape, const 
     const auto next = evaluate(access.offset, p);
     n = 0;
     if (!next) return std::nullopt;
-    if (*next != *origin) out.factors[l] = *next - *origin;
+    if (*next != *origin) out.factors[l] = static_cast<std::int64_t>(static_cast<std::uint64_t>(*next) - static_cast<std::uint64_t>(*origin));
   }
   for (const Point& s : shape.samples) {
-    std::int64_t sum = out.constant;
-    for (const auto& [l, f] : out.factors) sum += f * s.iterations[static_cast<std::size_t>(l)];
-    if (evaluate(access.offset, s) != sum) return std::nullopt;
+    // Addresses wrap around, as evaluate() does.
+    auto sum = static_cast<std::uint64_t>(out.constant);
+    for (const auto& [l, f] : out.factors) sum += static_cast<std::uint64_t>(f) * static_cast<std::uint64_t>(s.iterations[static_cast<std::size_t>(l)]);
+    if (evaluate(access.offset, s) != static_cast<std::int64_t>(sum)) return std::nullopt;
   }
   return out;
 }
