@@ -5,6 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
+#include "cli/output.h"
+#include "report/report.h"
+#include "result/json.h"
+
 namespace simtlab::cli {
 namespace {
 
@@ -161,6 +166,18 @@ std::vector<std::string> missed_targets(const ValidationReport& report) {
       out.push_back(fmt::format("{}, kernels, {}: mean absolute error {} above {}", s.device, s.quantity, percent(s.mean),
                                 percent(validate::target_kernels)));
   return out;
+}
+
+int end_validation(const result::Result& result, std::string text, const std::vector<std::string>& misses, bool check, const OutputOptions& output) {
+  if (!output.json.empty()) write_to(output.json, result::to_json(result));
+  if (!output.csv.empty()) write_to(output.csv, report::csv(result));
+  for (const std::string& miss : misses) text += fmt::format("{}- missed: {}\n", &miss == &misses.front() ? "\n" : "", miss);
+  if (!output.output.empty())
+    write_to(output.output, text);
+  else if (!data_on_stdout(output))
+    print(text);
+  if (!check || misses.empty()) return 0;
+  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", misses.size(), misses.front()), "the report lists them");
 }
 
 }  // namespace simtlab::cli

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/validate.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 #include "validate/cache_study.h"
@@ -196,16 +197,7 @@ int validate_cache(CacheValidation o) {
   result.manifest.mode = "cache";
   result.manifest.device = "gtx480";
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  std::string text = validation.text();
-  for (const std::string& miss : validation.misses()) text += fmt::format("{}- missed: {}\n", &miss == &validation.misses().front() ? "\n" : "", miss);
-  if (!o.output.output.empty())
-    write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output))
-    print(text);
-  if (!o.check || validation.misses().empty()) return 0;
-  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", validation.misses().size(), validation.misses().front()), "the report lists them");
+  return end_validation(result, validation.text(), validation.misses(), o.check, o.output);
 }
 
 }  // namespace

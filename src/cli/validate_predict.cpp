@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/validate.h"
 #include "cli/validate_examples.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
@@ -166,6 +167,8 @@ std::string examples_folder(const PredictValidation& o) { return o.examples.empt
 int validate_predict(const CLI::App& app, PredictValidation o) {
   const RunClock clock;
   check_outputs(o.output);
+  if (!o.results.empty() && (!o.gpus.empty() || o.quick || !o.examples.empty()))
+    throw Error(ExitCode::usage, "option-conflict", "--results compares programs that were run before; --gpu, --quick and --examples choose what is run", "leave one of them out");
   const Signals signals(0);
   Validation validation(signals.flag());
   {
@@ -185,16 +188,7 @@ int validate_predict(const CLI::App& app, PredictValidation o) {
   result.manifest.mode = "predict";
   result.manifest.device = "gtx460";
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  std::string text = validation.text();
-  for (const std::string& miss : validation.misses()) text += fmt::format("{}- missed: {}\n", &miss == &validation.misses().front() ? "\n" : "", miss);
-  if (!o.output.output.empty())
-    write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output))
-    print(text);
-  if (!o.check || validation.misses().empty()) return 0;
-  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", validation.misses().size(), validation.misses().front()), "the report lists them");
+  return end_validation(result, validation.text(), validation.misses(), o.check, o.output);
 }
 
 }  // namespace
