@@ -68,6 +68,15 @@ class AxisParser {
 
 Axis parse_axis(const std::string& text, const char* error_id, const std::string& hint) { return AxisParser(text, error_id, hint).run(); }
 
+void take_axes(std::vector<std::string>& words, std::vector<std::string>& axes) {
+  if (axes.empty()) return;
+  std::erase_if(words, [&](const std::string& word) {
+    const bool is_axis = !word.starts_with("-") && word.find('=') != std::string::npos;
+    if (is_axis) axes.push_back(word);
+    return is_axis;
+  });
+}
+
 std::string with_unit(std::string value) {
   for (const char unit : {'K', 'M', 'G'})
     if (value.size() > 1 && value.back() == unit) {

@@ -13,6 +13,8 @@ struct Axis {
 
 // FIRST:LAST are doublings; commas part values. Throws Error(usage, error_id) with `hint`.
 Axis parse_axis(const std::string& text, const char* error_id, const std::string& hint);
+// "--sweep a=1 b=2": moves the words after the first one, which stand among the others, to their axis.
+void take_axes(std::vector<std::string>& words, std::vector<std::string>& axes);
 // "16K" as the data files write it.
 std::string with_unit(std::string value);
 // The values of one point of all combinations, the last axis fastest.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cachesim/options.h"
+#include "cli/axes.h"
 #include "cli/cache_pictures.h"
 #include "cli/cache_variants.h"
 #include "cli/cli.h"
@@ -90,13 +91,7 @@ void add_options(CLI::App& command, CacheRun& c) {
 
 int cache(const CLI::App& app, CacheRun c, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
   const cachesim::Options study = study_of(c);
-  // --sweep a=1 b=2: words after the first one.
-  if (!c.sweep.empty())
-    std::erase_if(rest, [&](const std::string& word) {
-      const bool is_axis = !word.starts_with("-") && word.find('=') != std::string::npos;
-      if (is_axis) c.sweep.push_back(word);
-      return is_axis;
-    });
+  take_axes(rest, c.sweep);
   c.run.run.cache = cachesim::to_text(study);
   const Target target{app, std::move(rest), after_dashes};
   if (!c.sweep.empty() && !c.compare.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep and --compare are two tables", "one of them at a time");

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
+#include "cli/axes.h"
 #include "cli/cli.h"
 #include "cli/kernel_source.h"
 #include "cli/manifest.h"
@@ -34,7 +35,7 @@ struct PredictRun {
   std::optional<std::string> rule;
   std::vector<std::string> sweep;
   bool explain = false, whole = false, not_executed = false;
-  double trips = 10;
+  std::optional<double> trips;   // 10
 };
 
 gpu::PredictOptions options_of(const PredictRun& o) {
@@ -58,6 +59,12 @@ void check_c_program(const PredictRun& o) {
   const std::pair<const char*, bool> others[] = {{"--counts", !o.counts.empty()}, {"--sweep", !o.sweep.empty()}, {"--whole", o.whole}, {"--gpu with several names", several}};
   for (const auto& [name, given] : others)
     if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is not for sequential C programs", name), "--emit-ptx makes a kernel of the nest");
+}
+
+// Options that would have no effect.
+void check_static(const PredictRun& o) {
+  if (o.trips && !o.not_executed) throw Error(ExitCode::usage, "option-conflict", "--trips is about loops of a kernel that is not executed", "add --static, or leave it out");
+  if (o.whole && o.not_executed) throw Error(ExitCode::usage, "option-conflict", "--static executes no block, --whole all of them", "one of them at a time");
 }
 
 std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
@@ -141,7 +148,7 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
   result::Result result;
   result.kernels.push_back(gpu::predict_static(device.device,
                                                {m, m.functions[planned.kernel.function], planned.grid, planned.block, spec.shared_bytes,
-                                                static_cast<std::uint32_t>(configuration.options.registers), o.trips, configuration.options.lowering != "off"},
+                                                static_cast<std::uint32_t>(configuration.options.registers), o.trips.value_or(10), configuration.options.lowering != "off"},
                                                options));
   result.total = result.kernels.back().metrics;
   result.manifest.mode = "predict";
@@ -157,6 +164,7 @@ int unexecuted(PredictRun o, const gpu::PredictOptions& options, const std::vect
 
 int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> rest, const std::optional<std::vector<std::string>>& after_dashes) {
   check_predict(o);
+  check_static(o);
   if (o.explain) o.run.output.all = true;
   if (names_c_program(rest)) {
     check_c_program(o);
@@ -169,6 +177,9 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
       throw Error(ExitCode::usage, "predict-what", "neither a kernel, a program nor counts are named",
                   "simtlab predict app.cu, simtlab predict kernel.ptx --launch FILE, simtlab predict --counts FILE");
     if (!o.sweep.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep varies a launch or a GPU; counts have neither", "name a kernel");
+    const frontend::LaunchOptions& l = o.run.kernel.launch;
+    if (o.not_executed || !o.run.kernel.launch_file.empty() || l.kernel || l.grid || l.global || l.block || l.shared || !l.args.empty())
+      throw Error(ExitCode::usage, "option-conflict", "a launch and --static are of a kernel, and none is named", "name a .ptx or .cl file, or leave them out: --counts alone has the launch");
     return on_paper(std::move(o));
   }
   gpu::PredictOptions options = options_of(o);
@@ -178,13 +189,7 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
     check_inputs(o.run.output, {options.counts_file});
     predict::parse_counts(options.counts, options.counts_file);   // throws
   }
-  // --sweep a=1 b=2: words after the first one.
-  if (!o.sweep.empty())
-    std::erase_if(rest, [&](const std::string& word) {
-      const bool is_axis = !word.starts_with("-") && word.find('=') != std::string::npos;
-      if (is_axis) o.sweep.push_back(word);
-      return is_axis;
-    });
+  take_axes(rest, o.sweep);
   o.run.run.predict = gpu::to_text(options);
   if (o.not_executed) {
     if (!o.sweep.empty()) throw Error(ExitCode::usage, "option-conflict", "--sweep and --static: a sweep executes the kernel", "one of them at a time");

@@ -122,7 +122,7 @@ class CountedBlock final : public stream::ResidentBlock {
     for (const std::size_t warp : {count / 2, (number * 5 + 1) % count}) {
       if (state_.ways.size() >= ways_kept || ways_[warp] != none) continue;
       ways_[warp] = state_.ways.size();
-      state_.ways.push_back({block, static_cast<unsigned>(warp), false, {}});
+      state_.ways.emplace_back();
     }
   }
   stream::WarpStatus status(unsigned warp) const override { return inner_->status(warp); }
@@ -170,7 +170,6 @@ class CountedBlock final : public stream::ResidentBlock {
   }
 
   void ended(unsigned warp) {
-    if (ways_[warp] != none) state_.ways[ways_[warp]].complete = state_.ways[ways_[warp]].steps.size() < steps_kept;
     state_.spread.longest_warp = std::max(state_.spread.longest_warp, warp_executed_[warp]);
     if (--live_ != 0) return;
     state_.spread.add(static_cast<double>(executed_));

@@ -35,10 +35,7 @@ struct Footstep {
 };
 
 struct WarpWay {
-  std::uint64_t block = 0;
-  unsigned warp = 0;
-  bool complete = false;             // to its end; else the first part of it
-  std::vector<Footstep> steps;
+  std::vector<Footstep> steps;       // the first part of a long way
 };
 
 // How many instructions the blocks executed that have ended: their spread says how good a sample of them is.

@@ -153,7 +153,6 @@ Profile profile_of(const Measured& m) {
   p.blocks = launch.block_count();
   p.threads_per_block = launch.threads_per_block();
   p.warps_per_block = launch.warps_per_block();
-  p.registers = m.registers;
   p.occupancy = m.occupancy;
   const BlockSpread& spread = m.launch.spread();
   p.sampled_blocks = spread.blocks;

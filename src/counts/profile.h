@@ -22,7 +22,7 @@ namespace simtlab::counts {
 struct Profile {
   // Launch.
   std::uint64_t blocks = 0;
-  std::uint32_t threads_per_block = 0, warps_per_block = 0, registers = 0;
+  std::uint32_t threads_per_block = 0, warps_per_block = 0;
   device::Occupancy occupancy;
 
   // Sample.
@@ -52,7 +52,6 @@ struct Measured {
   const cachesim::Study& study;            // that has run it
   const device::Device& device;
   device::Occupancy occupancy;
-  std::uint32_t registers = 0;
   std::uint64_t unstudied_blocks = 0;      // counted, but not by the study
   std::uint64_t unstudied_instructions = 0;
   std::uint64_t rest_blocks = 0;           // not in the sample

@@ -257,7 +257,6 @@ StaticProfile static_profile(const StaticLaunch& launch, const device::Device& d
   p.blocks = launch.grid.count();
   p.threads_per_block = static_cast<std::uint32_t>(launch.block.count());
   p.warps_per_block = (p.threads_per_block + 31) / 32;
-  p.registers = launch.registers;
   p.occupancy = launch.occupancy;
   p.sampled_instructions = out.instructions;
   p.active_lanes = static_cast<double>(p.threads_per_block) / p.warps_per_block;

@@ -17,7 +17,6 @@ struct StaticLaunch {
   const ptx::Function& function;
   exec::Dim3 grid, block;
   device::Occupancy occupancy;
-  std::uint32_t registers = 0;
   double trips = 10;              // of loops whose end is unknown
   bool lowering = true;
 };

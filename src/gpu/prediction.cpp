@@ -109,7 +109,7 @@ void fill_inputs(predict::Inputs& in, const counts::Profile& p, const std::strin
   double insts = 0;
   for (std::size_t i = 0; i < p.class_insts.size(); ++i) {
     if (std::isnan(in.counts.mix.insts[i])) in.set_insts(i, p.class_insts[i], {origin});
-    insts += p.class_insts[i];
+    insts += in.counts.mix.insts[i];
   }
   set(&C::insts, insts);
   set(&C::mem_insts, p.global_insts);
@@ -259,7 +259,7 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
   const counts::CountedLaunch counted(source, device);
-  SampledLaunch launch{{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles}};
+  SampledLaunch launch{{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles, .max_bytes = host_room()}};
   cachesim::Study* const used = choose_study(counted, fit, launch);
   used->run(launch);
   const std::uint64_t counted_blocks = launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
@@ -269,7 +269,6 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
                                                       .study = *used,
                                                       .device = device,
                                                       .occupancy = fit,
-                                                      .registers = registers_of(source.function()),
                                                       .unstudied_blocks = launch.first_block,
                                                       .unstudied_instructions = launch.first_block_instructions,
                                                       .rest_blocks = rest,
@@ -288,7 +287,7 @@ result::KernelResult predict_static(const device::Device& device, const StaticKe
   const std::uint64_t shared = std::uint64_t{kernel.function.shared_bytes} + kernel.dynamic_shared_bytes;
   const device::Occupancy fit = timing::fit(device, kernel.function, static_cast<std::uint32_t>(kernel.block.count()), registers, shared);
   const counts::StaticProfile s =
-      counts::static_profile({kernel.module, kernel.function, kernel.grid, kernel.block, fit, registers, kernel.trips, kernel.lowering}, device);
+      counts::static_profile({kernel.module, kernel.function, kernel.grid, kernel.block, fit, kernel.trips, kernel.lowering}, device);
   const std::string assumed = fmt::format("not executed: {} loops taken to run {:g} times, {} branches not taken, {} accesses taken to lie apart", s.assumed_loops, kernel.trips, s.assumed_branches,
                                           s.unknown_accesses);
   result::KernelResult out = answer(kernel.function.name, s.profile, "static", device, options);

@@ -217,6 +217,12 @@ class Predict(Case):
         self.fails(3, "predict", path, "--static", "--block", "256", says="the size of the grid is missing")
         self.fails(3, "predict", path, "--static", "--grid", "4", "--block", "2048", says="exceeds 1024 threads")
 
+    def test_the_memory_of_the_study_is_bounded(self):
+        path = self.file("saxpy.ptx", SAXPY)
+        big = ["--grid", "4096", "--block", "256", "--arg", "f32:2", "--arg", "buffer:1048576:f32", "--arg", "buffer:1048576:f32", "--arg", "u32:1048576"]
+        self.ok("predict", path, *big, "--gpu", "v100")
+        self.fails(1, "predict", path, *big, "--gpu", "v100", "--whole", "--max-memory", "10MiB", says="[limit-memory]")
+
     def test_a_kernel_that_never_ends_is_stopped(self):
         self.fails(1, "predict", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, "--max-time", "1", says="[limit-time]")
 
@@ -250,6 +256,12 @@ class Predict(Case):
         self.fails(2, "predict", "--counts", path, "--model", "mwp-cwp-2012", "--rule", "paper", says="[option-conflict]")
         self.fails(2, "predict", "--counts", path, f"--json={path}", says="would overwrite")
         self.fails(3, "predict", "--counts", path, "--gpu", "v1000", says="v100")
+        # Nothing is ignored silently.
+        self.fails(2, "predict", "--counts", path, "--static", says="none is named")
+        self.fails(2, "predict", "--counts", path, "--grid", "4", says="none is named")
+        self.fails(2, "predict", "--counts", path, "--trips", "4", says="add --static")
+        self.fails(2, "predict", self.file("saxpy.ptx", SAXPY), "--static", "--whole", "--grid", "4", "--block", "32", says="one of them")
+        self.fails(2, "validate", "predict", "--results", ".", "--quick", says="[option-conflict]")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ Profile profile(const std::string& text, const Wish& run, const std::string& gpu
   const std::uint64_t begun = study.marks().back().blocks, rest = run.blocks - begun;
   std::uint64_t executed = 0;
   if (rest != 0 && run.executes_rest) executed = exec::run_functional(launch, {.first_block = begun, .block_count = rest}).warp_instructions;
-  return profile_of({.launch = counted, .study = study, .device = device, .occupancy = fit, .registers = 20, .rest_blocks = rest, .rest_instructions = executed, .lowering = false});
+  return profile_of({.launch = counted, .study = study, .device = device, .occupancy = fit, .rest_blocks = rest, .rest_instructions = executed, .lowering = false});
 }
 
 double insts(const Profile& p, ptx::OpClass c) { return p.class_insts[static_cast<std::size_t>(c)]; }

@@ -33,7 +33,7 @@ std::string static_kernel(const std::string& body) {
 StaticProfile follow_kernel(const std::string& body, double trips = 10, exec::Dim3 block = {64, 1, 1}) {
   const auto module = ptx::load_module("test.ptx", static_kernel(body));
   const device::Device device = device::load_device("v100", {}).device;
-  return static_profile({*module, module->functions.front(), {100, 1, 1}, block, device::occupancy(device, static_cast<std::uint32_t>(block.count()), 20, 0), 20, trips, false}, device);
+  return static_profile({*module, module->functions.front(), {100, 1, 1}, block, device::occupancy(device, static_cast<std::uint32_t>(block.count()), 20, 0), trips, false}, device);
 }
 
 double executed(const StaticProfile& s, ptx::OpClass c) { return s.profile.class_insts[static_cast<std::size_t>(c)]; }
