@@ -1,0 +1,108 @@
+// What gating costs: the daemon's decision, and a launch's way to the daemon and back over its socket. Figures of the host machine.
+#include <benchmark/benchmark.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "live/client.h"
+#include "live/server.h"
+
+using namespace simtlab;
+
+namespace {
+
+corun::Settings limit_of(std::uint32_t limit) {
+  corun::Settings out;
+  out.limit = limit;
+  return out;
+}
+
+// One launch ends and another client's goes, with 64 clients that all want to.
+void decision(benchmark::State& state) {
+  const corun::Policy& policy = *corun::policies()[static_cast<std::size_t>(state.range(0))];
+  live::Core core(policy, limit_of(8), {});
+  constexpr std::uint32_t clients = 64;
+  std::uint64_t now = 0;
+  std::vector<std::uint64_t> next(clients + 1, 2);
+  std::vector<live::ClientId> running;
+  const auto ask = [&](live::ClientId id, std::uint64_t sequence) {
+    live::Request request;
+    request.sequence = sequence;
+    core.receive(id, request, ++now);
+  };
+  for (std::uint32_t i = 0; i < clients; ++i) {
+    const live::ClientId id = core.connect(1, now);
+    core.receive(id, live::Hello{1, 1, "bench"}, now);
+    core.receive(id, live::Register{0, 0, 0, "kernel" + std::to_string(i)}, now);
+    ask(id, 1);
+  }
+  std::vector<std::pair<live::ClientId, std::uint64_t>> granted;
+  const auto hear = [&] {
+    for (const live::Core::Output& one : core.take())
+      if (const auto* grant = std::get_if<live::Grant>(&one.message)) granted.emplace_back(one.client, grant->sequence);
+  };
+  hear();
+  for (auto _ : state) {
+    const auto [id, sequence] = granted.front();
+    granted.erase(granted.begin());
+    core.receive(id, live::Done{sequence, 1000 + id, false}, ++now);
+    ask(id, next[id]++);
+    hear();
+  }
+  state.SetLabel(std::string(policy.name) + ", 64 clients: an end, a request, a grant");
+}
+BENCHMARK(decision)->DenseRange(0, 9);
+
+// A daemon in a process of its own, as it is in earnest.
+struct Daemon {
+  Daemon() {
+    char name[] = "/tmp/simtlab-bench-XXXXXX";
+    base = ::mkdtemp(name);
+    pid = ::fork();
+    if (pid == 0) {
+      live::ServerOptions options;
+      options.directory = base / "run";
+      options.messages_per_second = 1e9;
+      live::Server(*corun::find_policy("mps"), limit_of(8), options).run();
+      ::_exit(0);
+    }
+  }
+  ~Daemon() {
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    std::filesystem::remove_all(base);
+  }
+  std::filesystem::path base;
+  pid_t pid = 0;
+};
+
+void gated_launch(benchmark::State& state) {
+  const Daemon daemon;
+  live::ClientOptions options;
+  options.directory = daemon.base / "run";
+  options.program = "bench";
+  options.retry_ns = 1'000'000;
+  live::Client client(options);
+  live::Request request;
+  request.kernel = client.kernel("k");
+  while (!client.connected()) client.done(client.gate(request), 1, false);
+  std::vector<double> took;
+  for (auto _ : state) {
+    const auto begin = std::chrono::steady_clock::now();
+    const live::Client::Ticket ticket = client.gate(request);
+    took.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+    client.done(ticket, 1, false);
+  }
+  std::ranges::sort(took);
+  state.counters["p50_us"] = took[took.size() / 2];
+  state.counters["p99_us"] = took[took.size() * 99 / 100];
+}
+BENCHMARK(gated_launch)->Iterations(20000)->UseRealTime();
+
+}  // namespace

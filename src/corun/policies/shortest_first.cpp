@@ -1,0 +1,18 @@
+// shortest-first: the kernel that takes the least time alone. An unknown one counts as the median of the known active ones. Starves long kernels
+// while short ones keep coming.
+#include "corun/policies/choice.h"
+
+namespace simtlab::corun {
+namespace {
+
+void decide(const View& view, Grants& grants) {
+  OrMedian time(view, time_of);
+  grant_by(view, grants, [&](const Launch& launch) { return time(launch); }, anybody);
+}
+
+}  // namespace
+
+extern const Policy shortest_first;
+constinit const Policy shortest_first{"shortest-first", "The kernel that takes the least time alone.", decide};
+
+}  // namespace simtlab::corun

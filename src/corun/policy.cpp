@@ -1,0 +1,56 @@
+#include "corun/policy.h"
+
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/shown.h"
+
+namespace simtlab::corun {
+
+extern const Policy mps, exclusive, round_robin, shark, shark_aging, shortest_first, complementary, priority_first, bandwidth_budget, fair;
+
+namespace {
+
+constexpr std::array<const Policy*, 10> all = {&mps,           &exclusive,     &round_robin,    &shark,            &shark_aging,
+                                               &shortest_first, &complementary, &priority_first, &bandwidth_budget, &fair};
+
+}  // namespace
+
+std::span<const Policy* const> policies() { return all; }
+
+const Policy* find_policy(std::string_view name) {
+  for (const Policy* p : all)
+    if (p->name == name) return p;
+  return nullptr;
+}
+
+const Policy& policy(std::string_view name) {
+  if (const Policy* found = find_policy(name)) return *found;
+  std::vector<std::string> names;
+  for (const Policy* p : all) names.emplace_back(p->name);
+  const std::string near = nearest_name(std::string(name), names);
+  throw Error(ExitCode::usage, "corun-policy", fmt::format("there is no policy \"{}\"", shown(name)),
+              near.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", near));
+}
+
+void Grants::reset(const View& view) {
+  waiting_ = view.waiting;
+  limit_ = view.settings->limit;
+  free_ = limit_ > view.used ? limit_ - view.used : 0;
+  taken_.assign(view.waiting.size(), 0);
+  chosen_.clear();
+}
+
+bool Grants::take(std::size_t waiting) {
+  const std::uint32_t slots = slots_of(waiting_[waiting]);
+  if (slots > free_ || taken_[waiting] != 0) return false;
+  taken_[waiting] = 1;
+  free_ -= slots;
+  chosen_.push_back(static_cast<std::uint32_t>(waiting));
+  return true;
+}
+
+}  // namespace simtlab::corun

@@ -1,0 +1,105 @@
+// Policies: which of the waiting launches may go to the GPU now. A policy is one file in policies/; policies() lists them.
+//
+// A policy is a pure function of what it is shown: no clock, no input or output, nothing kept from one call to the next. What
+// it needs of the past (who was served last, how long somebody has waited) is among the facts of the clients, which
+// corun::Scheduler (scheduler.h) keeps. So the same events give the same grants in every host.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "corun/profile.h"
+
+namespace simtlab::corun {
+
+using Time = std::uint64_t;          // nanoseconds, from whenever the host began
+using ClientId = std::uint32_t;
+using StreamId = std::uint64_t;
+using KernelId = std::uint32_t;
+using Sequence = std::uint64_t;      // of launches in the order in which they came; from 1
+
+// What is known of a client (one process), whoever decides.
+struct Client {
+  ClientId id = 0;
+  std::int32_t priority = 0;         // above 0: served before those at or below it (policy priority)
+  Time joined = 0;
+  std::uint64_t grants = 0;          // launches that were granted
+  std::uint64_t last_grant = 0;      // the number, over all clients, of its latest grant; 0: none yet
+  Time turn_began = 0;               // when it was granted something after somebody else had been
+  Time waited = 0;                   // of granted launches, between the moment they could have gone and their grant
+  Time gpu_time = 0;                 // of ended launches
+  double solo_time = 0;              // of the same, alone on the GPU, as far as profiles know; their own gpu_time otherwise
+  std::uint32_t running = 0;         // launches
+  std::uint32_t waiting = 0;         // launches that could go: one a stream
+};
+
+// A launch that waits or runs. Of each stream only the first is shown: it goes once the one before it has ended.
+struct Launch {
+  Sequence sequence = 0;
+  const Client* client = nullptr;
+  StreamId stream = 0;
+  KernelId kernel = 0;
+  const Profile* profile = nullptr;  // null: unknown
+  std::uint32_t slots = 1;           // of the limit; more than 1: kernels that must go together (a graph, a cooperative group)
+  Time ready = 0;                    // since when it could go
+  std::uint64_t grants_before = 0;   // that had been given, to anybody, when it became ready
+};
+
+struct Settings {
+  std::uint32_t limit = 8;                 // slots: launches at a time
+  std::optional<std::uint32_t> light = std::nullopt;   // M of shark; absent: limit - 1
+  std::uint64_t aging = 64;                // grants to others after which a launch goes first (shark-aging, bandwidth-budget)
+  Time quantum = 30'000'000;               // of exclusive: 30 ms
+  double l2_cap = 380e9;                   // bytes/s (bandwidth-budget); the defaults are the maxima of the
+  double dram_cap = 250e9;                 // thesis's micro-benchmarks on a Titan X
+  double memory_class = 0.3;               // share of memory stalls from which a kernel is of the memory class (complementary)
+  std::uint32_t best_effort = 1;           // slots of clients without priority while one with priority is running
+  bool operator==(const Settings&) const = default;
+};
+
+struct View {
+  Time now = 0;
+  const Settings* settings = nullptr;
+  std::span<const Launch> waiting;   // in the order of their sequence
+  std::span<const Launch> running;   // in the order of their grants
+  std::uint64_t grants = 0;          // given so far
+  std::uint32_t used = 0;            // slots of running
+
+  // Grants to others since it could go.
+  std::uint64_t overtaken(const Launch& launch) const { return grants - launch.grants_before; }
+};
+
+// What a policy answers: places in View::waiting, in the order of the grants. It knows which are taken and what is left.
+class Grants {
+ public:
+  void reset(const View& view);
+  // A unit of more kernels than there are slots runs alone.
+  bool fits(const Launch& launch) const { return slots_of(launch) <= free_; }
+  bool taken(std::size_t waiting) const { return taken_[waiting] != 0; }
+  std::uint32_t free() const { return free_; }
+  // False, and nothing is granted, if it doesn't fit: a policy ends then, so that nobody overtakes a unit just for being smaller.
+  bool take(std::size_t waiting);
+  std::span<const std::uint32_t> chosen() const { return chosen_; }
+  std::uint32_t slots_of(const Launch& launch) const { return launch.slots < limit_ ? launch.slots : limit_; }
+
+ private:
+  std::span<const Launch> waiting_;
+  std::uint32_t limit_ = 0, free_ = 0;
+  std::vector<std::uint8_t> taken_;
+  std::vector<std::uint32_t> chosen_;
+};
+
+struct Policy {
+  std::string_view name;       // "shark"
+  std::string_view doc;        // one sentence
+  void (*decide)(const View& view, Grants& grants);
+};
+std::span<const Policy* const> policies();
+const Policy* find_policy(std::string_view name);    // null if there is none
+// The same, throwing Error(usage, "corun-policy") with the nearest name.
+const Policy& policy(std::string_view name);
+
+}  // namespace simtlab::corun

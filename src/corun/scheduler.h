@@ -1,0 +1,100 @@
+// Turns events into grants: queues of the streams, facts of the clients, the limit. Every host (fast model, cycle-level simulator, daemon)
+// uses this class and no other; the policy only chooses.
+//
+// Events carry the host's time. A host tells what has happened and then calls decide(), once. All events between two decisions count as of the
+// time of the first of them, and as later than the decision before: so a decision falls where time goes on, and a log can be replayed.
+//
+// Guarantees, whatever the policy: a launch is granted at most once, the order within a stream is kept (a launch becomes visible to the
+// policy when the one before it in its stream has ended), the slots in use never exceed the limit.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "corun/log.h"
+#include "corun/policy.h"
+
+namespace simtlab::corun {
+
+struct Grant {
+  Sequence sequence = 0;
+  ClientId client = 0;
+  StreamId stream = 0;
+  KernelId kernel = 0;
+  Time waited = 0;      // since it could go
+};
+
+class Scheduler {
+ public:
+  // `log` may be empty. Throws Error(usage, "corun-policy") for a limit of 0.
+  Scheduler(const Policy& policy, const Settings& settings, LineSink log = {});
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // What a client does that it may not (join twice, launch before it joined, end what does not run) throws Error(bad_input, "corun-event")
+  // and changes nothing.
+  //
+  // A kernel, by its name; null: unknown. Again when more is known of it; launches that wait already see it. Equal names are one kernel.
+  KernelId kernel(Time now, std::string_view name, const Profile* profile);
+  const Profile* profile(KernelId kernel) const;   // null: unknown
+  void join(Time now, ClientId client, std::int32_t priority = 0);
+  Sequence launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots = 1);
+  // gpu_time: what it took on the GPU, for policies that count it.
+  void end(Time now, Sequence sequence, Time gpu_time);
+  // A launch that waits is withdrawn.
+  void cancel(Time now, Sequence sequence);
+  // The client has gone or died: what waits is dropped; what runs frees its slots at once, or, with drain, when the host says that it has ended.
+  void leave(Time now, ClientId client, bool drain = false);
+
+  // The grants, in their order, as of the time of the events since the decision before; valid until the next call. None without events.
+  std::span<const Grant> decide();
+
+  const Client* find(ClientId client) const;       // null: unknown, or gone
+  bool waits(Sequence sequence) const { return places_.contains(sequence); }
+  bool runs(Sequence sequence) const;
+  std::size_t clients() const { return clients_; }
+  std::size_t waiting() const { return queued_; }  // all launches, those behind others of their stream too
+  std::size_t running() const { return running_.size(); }
+  std::uint32_t used_slots() const { return used_; }
+  std::uint64_t grants() const { return grants_; }
+  const Settings& settings() const { return settings_; }
+  const Policy& policy() const { return policy_; }
+
+ private:
+  struct Kernel;
+  struct Queued;
+  struct Stream;
+  struct Member;
+
+  Time advance(Time now);
+  Member& member(ClientId client);
+  void make_ready(Time now, Member& member, StreamId stream, Stream& s);
+  void drop_waiting(Sequence sequence);
+  void free_running(std::size_t place);
+
+  const Policy& policy_;
+  const Settings settings_;
+  LineSink log_;
+  std::map<ClientId, std::unique_ptr<Member>> members_;         // those that left stay while something of theirs drains
+  std::unordered_map<std::string, KernelId> kernel_ids_;
+  std::deque<Kernel> kernels_;                                  // by id - 1; its elements stay where they are
+  std::vector<Launch> ready_;                                   // in the order of their sequence
+  std::vector<Launch> running_;                                 // in the order of their grants
+  std::unordered_map<Sequence, std::pair<ClientId, StreamId>> places_;   // of all that wait
+  Grants choice_;
+  std::vector<Grant> granted_;
+  std::size_t clients_ = 0, queued_ = 0;
+  std::uint32_t used_ = 0;
+  std::uint64_t grants_ = 0;
+  Sequence next_ = 1;
+  Time now_ = 0;
+  bool began_ = false, decided_ = true;   // decided_: no event since
+};
+
+}  // namespace simtlab::corun

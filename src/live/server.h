@@ -1,0 +1,74 @@
+// The daemon's loop: one thread, epoll, non-blocking sockets. All rules are in Core; this is only bytes, time and limits of each connection.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "live/core.h"
+
+namespace simtlab::live {
+
+struct ServerOptions {
+  std::filesystem::path directory;
+  Caps caps;
+  FindProfile find_profile;
+  double messages_per_second = 200000;   // of a client, over time; more of them wait in its socket
+  std::uint32_t burst = 4096;
+  std::uint32_t most_unread = 1024;      // messages to a client that does not read; then its connection ends
+  std::uint64_t hello_within_ns = 5'000'000'000;
+  std::function<Peer(int socket)> peer = peer_of;
+};
+
+class Server {
+ public:
+  // Throws Error(unavailable) if the directory cannot be used.
+  Server(const corun::Policy& policy, const corun::Settings& settings, ServerOptions options);
+  ~Server();
+  Core& core() { return core_; }
+  // Until stop() is called, from any thread or from a signal handler, or `ended`, which is asked after each wait (of a second at most), says so.
+  void run(const std::function<bool()>& ended = {});
+  void stop();
+  // Nanoseconds since the daemon began.
+  std::uint64_t now_ns() const;
+
+ private:
+  struct Connection {
+    Descriptor socket;
+    ClientId client = 0;
+    std::deque<Packet> unsent;
+    double tokens = 0;
+    std::uint64_t since_ns = 0, tokens_at_ns = 0;
+    bool reads = true, writes = false;   // what epoll watches for
+    bool closing = false;                // after what is unsent
+  };
+
+  void accept_all();
+  void serve(Connection& connection);
+  bool has_token(Connection& connection, std::uint64_t now) const;
+  void deliver();
+  void send(Connection& connection, const Message& message);
+  void flush(Connection& connection);
+  void watch(Connection& connection);
+  void lose(ClientId client);
+  int wait_ms() const;
+  void tend();
+
+  ServerOptions options_;
+  Core core_;
+  Listener listener_;
+  Descriptor epoll_, wake_;
+  std::map<ClientId, Connection> connections_;
+  std::vector<ClientId> gone_;
+  Packet packet_{};
+  std::uint64_t begin_ns_ = 0;
+  std::uint32_t throttled_ = 0;
+};
+
+}  // namespace simtlab::live

@@ -1,0 +1,32 @@
+// What the daemon decided, as a picture: JSON of the Chrome trace format, which ui.perfetto.dev opens. A client is a process, a stream of it a
+// thread; each launch is a slice "wait" and, from its grant to its end, a slice with the kernel's name.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/files.h"
+#include "live/core.h"
+
+namespace simtlab::live {
+
+class Timeline {
+ public:
+  static constexpr std::uint64_t most_launches = 2'000'000;
+  explicit Timeline(const std::filesystem::path& path);
+  void add(const Core::Span& span);
+  // The file has its name from now on. Throws Error(failure, "file-write").
+  void close();
+
+ private:
+  void event(const std::string& json);
+  FileWriter out_;
+  std::set<ClientId> named_;
+  std::uint64_t launches_ = 0, left_out_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace simtlab::live

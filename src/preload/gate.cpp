@@ -1,0 +1,262 @@
+#include "preload/gate.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <thread>
+
+namespace simtlab::preload {
+namespace {
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+live::ClientOptions options() {
+  live::ClientOptions out;
+  out.directory = live::default_directory();
+  out.program = program_invocation_short_name;
+  out.strict = std::strcmp(environment("SIMTLAB_CORUN_STRICT"), "1") == 0;
+  out.wait_limit_ns = std::strtoull(environment("SIMTLAB_CORUN_WAIT_LIMIT_MS"), nullptr, 10) * 1'000'000;
+  return out;
+}
+
+constexpr std::uint64_t per_thread_key = std::uint64_t{1} << 63;
+
+std::uint64_t thread_number() {
+  static std::atomic<std::uint64_t> next{0};
+  thread_local const std::uint64_t mine = next++;
+  return mine;
+}
+
+bool gate_made = false;        // a fork of a program that launches nothing has nothing to lock
+
+void nap(long nanoseconds) {
+  const timespec time{0, nanoseconds};
+  ::nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+// CUDA's handles: 0 the default stream of the kind that the program was compiled for, 1 the legacy one, 2 that of the calling thread.
+Stream stream_of(void* handle, bool per_thread) {
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  if (number == 2 || (number == 0 && per_thread)) return {per_thread_key | thread_number(), reinterpret_cast<void*>(std::uintptr_t{2})};
+  if (number <= 1) return {0, handle};
+  return {number, handle};
+}
+
+Gate& Gate::get() {
+  static Gate* gate = new Gate;
+  return *gate;
+}
+
+Gate::Gate() : enabled_(std::strcmp(environment("SIMTLAB_CORUN"), "off") != 0), client_(options()) { gate_made = true; }
+
+void Gate::name(const void* function, const char* kernel) {
+  if (!enabled_ || kernel == nullptr) return;
+  const std::lock_guard lock(names_mutex_);
+  pending_names_[function] = kernel;
+  kernels_.erase(function);   // a library that was unloaded may have had the address before
+}
+
+void Gate::same(const void* function, const void* as) {
+  if (!enabled_) return;
+  const std::lock_guard lock(names_mutex_);
+  if (const auto named = pending_names_.find(as); named != pending_names_.end()) {
+    pending_names_[function] = named->second;
+    kernels_.erase(function);
+  }
+}
+
+std::uint32_t Gate::kernel_of(const void* function, const char* otherwise) {
+  const std::lock_guard lock(names_mutex_);
+  const auto known = kernels_.find(function);
+  if (known != kernels_.end()) return known->second;
+  const auto named = pending_names_.find(function);
+  const std::uint32_t kernel = client_.kernel(named != pending_names_.end() ? named->second.c_str() : otherwise);
+  kernels_.emplace(function, kernel);
+  return kernel;
+}
+
+bool Gate::enter(const EventApi& api, const Stream& stream, std::uint32_t kernel, const Shape& shape, Flight& flight) {
+  // A launch into a graph runs later, and nothing may wait while a stream is captured. A stream that cannot say so is left alone.
+  int status = 0;
+  if (api.capturing != nullptr) {
+    if (api.capturing(stream.handle, &status) != 0) {
+      if (api.forget_error != nullptr) api.forget_error();
+      return false;
+    }
+    if (status != 0) return false;
+  }
+  live::Request request;
+  request.stream = stream.key;
+  request.kernel = kernel;
+  std::copy_n(shape.grid, 3, request.grid);
+  std::copy_n(shape.block, 3, request.block);
+  request.shared_bytes = shape.shared_bytes;
+  request.unit = shape.unit;
+  flight.api = &api;
+  if (api.get_place != nullptr) api.get_place(&flight.place);
+  request.device = static_cast<std::uint32_t>(flight.place);
+  flight.ticket = client_.gate(request);
+  if (!flight.ticket) return false;
+  if (!api.complete() || !take_events(flight)) return true;
+  if (api.record(flight.start, stream.handle) != 0) {
+    if (api.forget_error != nullptr) api.forget_error();
+    give_events(flight);
+    flight.start = flight.end = nullptr;
+  }
+  return true;
+}
+
+void Gate::leave(const Flight& flight, const Stream& stream, int code) {
+  if (code != 0 || flight.end == nullptr || flight.api->record(flight.end, stream.handle) != 0) {
+    if (code == 0 && flight.end != nullptr && flight.api->forget_error != nullptr) flight.api->forget_error();
+    if (flight.end != nullptr) give_events(flight);
+    client_.done(flight.ticket, 0, code != 0);
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  flights_.push_back(flight);
+  ++in_flight_;
+  if (!following_) {
+    following_ = true;
+    // The program's signals are for the program's threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread([this] { follow(); }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  wake_.notify_all();
+}
+
+bool Gate::take_events(Flight& flight) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto free = std::ranges::find_if(pool_, [&](const Pair& p) { return p.api == flight.api && p.place == flight.place; });
+    if (free != pool_.end()) {
+      flight.start = free->start, flight.end = free->end;
+      *free = pool_.back();
+      pool_.pop_back();
+      return true;
+    }
+  }
+  int mode = 2;   // relaxed: another stream of this thread may be captured
+  if (flight.api->capture_mode != nullptr) flight.api->capture_mode(&mode);
+  const bool made = flight.api->create(&flight.start, 0) == 0 && flight.api->create(&flight.end, 0) == 0;
+  if (flight.api->capture_mode != nullptr) flight.api->capture_mode(&mode);
+  if (made) return true;
+  if (flight.api->forget_error != nullptr) flight.api->forget_error();
+  flight.start = flight.end = nullptr;
+  return false;
+}
+
+void Gate::give_events(const Flight& flight) {
+  const std::lock_guard lock(mutex_);
+  pool_.push_back({flight.api, flight.place, flight.start, flight.end});
+}
+
+// Whether it has ended. An event that cannot be asked (the device was reset, the runtime is going) is one that no longer runs.
+bool Gate::look(const Flight& flight) {
+  if (flight.api->set_place != nullptr) flight.api->set_place(flight.place);
+  const int code = flight.api->query(flight.end);
+  if (code == not_ready) return false;
+  float milliseconds = 0;
+  std::uint64_t gpu_ns = 0;
+  if (code == 0 && flight.api->elapsed(&milliseconds, flight.start, flight.end) == 0 && milliseconds > 0) gpu_ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(milliseconds) * 1e6));
+  client_.done(flight.ticket, gpu_ns, false);
+  if (code == 0) give_events(flight);
+  return true;
+}
+
+void Gate::follow() {
+  ::prctl(PR_SET_TIMERSLACK, 1000UL);
+  // Queries must not spoil a capture that any thread of the program makes.
+  for (const EventApi* api : {&runtime_events(), &driver_events()})
+    if (int relaxed = 2; api->capture_mode != nullptr) api->capture_mode(&relaxed);
+  std::vector<Flight> mine;
+  unsigned idle = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (mine.empty()) wake_.wait(lock, [&] { return !flights_.empty(); });
+      mine.insert(mine.end(), flights_.begin(), flights_.end());
+      flights_.clear();
+    }
+    const std::size_t ended = std::erase_if(mine, [&](const Flight& flight) { return look(flight); });
+    if (ended != 0) {
+      idle = 0;
+      const std::lock_guard lock(mutex_);
+      in_flight_ -= ended;
+      if (in_flight_ == 0) wake_.notify_all();
+    } else if (++idle > 200) {
+      nap(50'000);             // a long kernel: its end may be seen this late
+    } else if (idle > 20) {
+      nap(2'000);
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+// The last launches have ended, but perhaps nobody has seen it. A program that leaves launches behind does not wait for them.
+void Gate::at_end() {
+  if (!enabled_) return;
+  {
+    std::unique_lock lock(mutex_);
+    if (in_flight_ != 0) wake_.wait_for(lock, std::chrono::milliseconds(100), [&] { return in_flight_ == 0; });
+  }
+  client_.leave();
+}
+
+void Gate::before_fork() {
+  if (!enabled_) return;
+  names_mutex_.lock();
+  client_.before_fork();
+  mutex_.lock();
+}
+
+void Gate::after_fork(bool child) {
+  if (!enabled_) return;
+  if (!child) {
+    mutex_.unlock();
+    client_.after_fork_in_parent();
+    names_mutex_.unlock();
+    return;
+  }
+  new (&mutex_) std::mutex;
+  new (&wake_) std::condition_variable;
+  client_.after_fork_in_child();
+  new (&names_mutex_) std::mutex;
+  flights_.clear();
+  pool_.clear();               // events of a context that the child does not have
+  in_flight_ = 0;
+  following_ = false;
+}
+
+namespace {
+
+[[gnu::constructor]] void at_load() {
+  ::pthread_atfork([] { if (gate_made) Gate::get().before_fork(); }, [] { if (gate_made) Gate::get().after_fork(false); }, [] { if (gate_made) Gate::get().after_fork(true); });
+}
+[[gnu::destructor]] void at_unload() {
+  if (gate_made) Gate::get().at_end();
+}
+
+}  // namespace
+
+}  // namespace simtlab::preload

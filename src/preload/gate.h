@@ -1,0 +1,119 @@
+// The gate inside a program that `simtlab corun exec` started: every launch asks the daemon, and its end is told.
+//
+// Loaded by LD_PRELOAD before anything else of the program, so nothing here runs before the first launch, except for the registration of what
+// happens at a fork. One thread of ours, with all signals blocked, asks events whether launches have ended.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "live/client.h"
+
+namespace simtlab::preload {
+
+// The same four calls of the runtime and of the driver. 0 is success in both.
+struct EventApi {
+  int (*create)(void** event, unsigned flags) = nullptr;
+  int (*record)(void* event, void* stream) = nullptr;
+  int (*query)(void* event) = nullptr;
+  int (*elapsed)(float* milliseconds, void* start, void* end) = nullptr;
+  int (*capturing)(void* stream, int* status) = nullptr;
+  int (*capture_mode)(int* mode) = nullptr;
+  int (*get_place)(std::uintptr_t* place) = nullptr;      // device or context of the calling thread
+  int (*set_place)(std::uintptr_t place) = nullptr;
+  void (*forget_error)() = nullptr;                       // of a call of ours that failed
+  bool complete() const { return create && record && query && elapsed; }
+};
+const EventApi& runtime_events();
+const EventApi& driver_events();
+
+inline constexpr int not_ready = 600;
+
+struct Shape {
+  std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0;
+  live::Unit unit = live::Unit::kernel;
+};
+
+// What a stream handle stands for.
+struct Stream {
+  std::uint64_t key = 0;       // of the daemon's order
+  void* handle = nullptr;      // for calls without _ptsz
+};
+Stream stream_of(void* handle, bool per_thread);
+
+class Gate {
+ public:
+  static Gate& get();          // never destroyed
+  bool enabled() const { return enabled_; }
+
+  // Names of kernels, by what the program launches them with.
+  void name(const void* function, const char* kernel);
+  void same(const void* function, const void* as);        // another handle of a function that has a name
+  std::uint32_t kernel_of(const void* function, const char* otherwise);
+
+  struct Flight {
+    live::Client::Ticket ticket;
+    const EventApi* api = nullptr;
+    std::uintptr_t place = 0;
+    void *start = nullptr, *end = nullptr;                // null: cannot be followed
+  };
+  // Waits for the grant; false: ungated, nothing is to be told.
+  bool enter(const EventApi& api, const Stream& stream, std::uint32_t kernel, const Shape& shape, Flight& flight);
+  void leave(const Flight& flight, const Stream& stream, int code);
+
+  void at_end();
+  void before_fork();
+  void after_fork(bool child);
+
+ private:
+  Gate();
+  bool take_events(Flight& flight);
+  void give_events(const Flight& flight);
+  void follow();
+  bool look(const Flight& flight);
+
+  bool enabled_ = true;
+  live::Client client_;
+  std::mutex names_mutex_;
+  std::unordered_map<const void*, std::uint32_t> kernels_;
+  std::unordered_map<const void*, std::string> pending_names_;
+  std::uint32_t graphs_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Flight> flights_;                            // not yet seen by the thread
+  std::size_t in_flight_ = 0;
+  bool following_ = false, ending_ = false;
+  struct Pair {
+    const EventApi* api;
+    std::uintptr_t place;
+    void *start, *end;
+  };
+  std::vector<Pair> pool_;
+};
+
+// The launch itself, gated. Calls within a launch (the runtime calling the driver) pass.
+template <typename Real>
+int gated(const EventApi& api, const Stream& stream, const void* function, const char* otherwise, const Shape& shape, Real&& real) {
+  thread_local bool inside = false;
+  Gate& gate = Gate::get();
+  if (!gate.enabled() || inside) return real();
+  inside = true;
+  Gate::Flight flight;
+  int code = 0;
+  if (gate.enter(api, stream, gate.kernel_of(function, otherwise), shape, flight)) {
+    code = real();
+    gate.leave(flight, stream, code);
+  } else {
+    code = real();
+  }
+  inside = false;
+  return code;
+}
+
+}  // namespace simtlab::preload

@@ -1,0 +1,147 @@
+"""simtlab corun: mixes on the fast host, decision logs and their replay, sensitivity curves. validate corun: the thesis's statements."""
+import json
+
+from harness import Case, main
+
+KERNEL = """.version 6.0
+.target sm_20
+.address_size 64
+.visible .entry scale(.param .u64 x)
+{
+  .reg .b32 %r<5>; .reg .b64 %rd<4>; .reg .f32 %f<3>;
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  add.f32 %f2, %f1, %f1;
+  st.global.f32 [%rd3], %f2;
+  ret;
+}
+"""
+EACH = ("mps", "exclusive", "round-robin", "shark", "shark-aging", "shortest-first", "complementary", "priority", "bandwidth-budget", "fair")
+
+
+class Corun(Case):
+    def total(self, *arguments):
+        return {k: v["value"] for k, v in json.loads(self.ok("corun", *arguments, "--json").stdout)["total"].items()}
+
+    def test_a_mix_is_judged_in_both_ways_of_counting(self):
+        mix = ("--mix", "HW,HW,HW,HW,LAVA,QTC", "--limit", "3", "--shorten", "50")
+        mps, shark = self.total(*mix, "--policy", "mps"), self.total(*mix, "--policy", "shark")
+        self.assertEqual(mps["corun.speedup_gm.gpu_time"], 1)
+        self.assertGreater(shark["corun.speedup_gm.gpu_time"], 1.05)   # heartwalls apart from each other
+        for figures in (mps, shark):
+            for kind in ("gpu_time", "turnaround"):
+                self.assertGreaterEqual(figures[f"corun.antt.{kind}"], 1)
+                self.assertLessEqual(figures[f"corun.stp.{kind}"], 6)
+            self.assertGreater(figures["corun.antt.turnaround"], figures["corun.antt.gpu_time"])   # waiting counts
+
+    def test_random_mixes_depend_on_the_seed_alone(self):
+        arguments = ("--mixes", "2", "--size", "4,8", "--limit", "2,4", "--policy", ",".join(EACH), "--shorten", "500")
+        first = self.ok("corun", *arguments, "--seed", "3").stdout
+        self.assertEqual(first, self.ok("corun", *arguments, "--seed", "3").stdout)
+        self.assertNotEqual(first, self.ok("corun", *arguments, "--seed", "4").stdout)
+        for size in (4, 8):
+            for limit in (2, 4):
+                for policy in EACH:
+                    self.assertIn(f"| {size} | {limit} | {policy} |", first)
+
+    def test_with_as_many_slots_as_applications_shark_is_mps(self):
+        figures = self.total("--mix", "HW,HW,BH,LAVA", "--limit", "4", "--policy", "shark", "--shorten", "100")
+        self.assertAlmostEqual(figures["corun.speedup_gm.gpu_time"], 1, places=2)
+
+    def test_a_log_replays_to_the_same_decisions(self):
+        for policy in EACH:
+            self.ok("corun", "--mix", "HW,HW,SRAD,QTC,BH", "--limit", "2", "--policy", policy, "--shorten", "1000", "--learn", "--log", "run.log")
+            log = (self.folder / "run.log").read_text()
+            self.assertIn(f"policy {policy} limit=2", log)
+            run = self.ok("corun", "replay", "run.log")
+            self.assertEqual(run.stdout, log)
+            self.assertIn("the same decisions", run.stderr)
+        lines = log.splitlines()
+        grants = [i for i, line in enumerate(lines) if " grant " in line]
+        del lines[grants[3]]
+        (self.folder / "changed.log").write_text("\n".join(lines) + "\n")
+        self.fails(6, "corun", "replay", "changed.log", "-o", "new.log", says="corun-replay")
+        other = self.ok("corun", "replay", "run.log", "--policy", "shortest-first", "--limit", "1").stdout
+        self.assertIn("policy shortest-first limit=1", other)
+        self.assertGreater(other.count(" end "), 20)
+
+    def test_a_result_is_printed_again(self):
+        self.ok("corun", "--mix", "HW,LAVA", "--policy", "mps", "--shorten", "1000", "--json=r.json")
+        self.assertIn("corun.stp.turnaround", self.ok("report", "r.json").stdout)
+
+    def test_sensitivity_curves_have_32_steps_and_rise(self):
+        result = json.loads(self.ok("corun", "interfere", "HW", "LAVA", "--json").stdout)
+        curves = {}
+        for k in result["kernels"]:
+            curves.setdefault(k["name"].rsplit(" ", 1)[0], []).append(k["metrics"]["corun.interfere.slowdown"]["value"])
+        self.assertEqual(len(curves), 6)
+        for curve in curves.values():
+            self.assertEqual(len(curve), 32)
+            self.assertEqual(curve[0], 1)
+            self.assertEqual(curve, sorted(curve))
+        self.assertAlmostEqual(curves["HW: l2"][-1], 1.6, delta=0.05)
+
+    def test_a_kernel_beside_the_micro_benchmarks_at_cycle_level(self):
+        (self.folder / "k.ptx").write_text(KERNEL)
+        launch = ("k.ptx", "--gpu", "titanx-maxwell", "--global", "262144", "--block", "128", "--arg", "buffer:262144:f32:iota", "--steps", "2")
+        out = self.ok("corun", "interfere", *launch, "--json=r.json").stdout
+        result = json.loads((self.folder / "r.json").read_text())
+        points = {k["name"]: k["metrics"] for k in result["kernels"]}
+        self.assertEqual(len(points), 6)
+        self.assertIn("## compute", out)
+        for kind in ("l2", "dram", "compute"):
+            low, high = (points[f"scale: {kind} {busy}"]["corun.interfere.load"]["value"] for busy in (1, 32))
+            self.assertGreater(high, 2 * low)
+        self.assertGreater(points["scale: dram 32"]["corun.interfere.slowdown"]["value"], 1.1)
+        self.assertEqual(out, self.ok("corun", "interfere", *launch, "--threads", "2").stdout)
+        self.fails(2, "corun", "interfere", *launch, "--model", "m.toml", says="--model has no effect")
+        self.fails(2, "corun", "interfere", "HW", "--gpu", "h100", says="--gpu has no effect")
+
+    def test_profiles_of_ones_own(self):
+        kernel = '[[kernel]]\napplication = "A"\nname = "k"\ntime = "1 ms"\nipc = 10\nl2 = "100 GB/s"\ndram = "10 GB/s"\nmemory_stall = 0.5\n'
+        (self.folder / "own.toml").write_text(kernel + '[[application]]\nname = "A"\niterations = 10\nsequence = ["k"]\n')
+        self.assertIn("| 1 | A | 8 | mps |", self.ok("corun", "--profiles", "own.toml", "--mix", "A,A").stdout)
+        self.fails(3, "corun", "--profiles", "own.toml", "--mix", "A,B", says="of an application B nothing is known")
+        (self.folder / "bad.toml").write_text(kernel.replace("1 ms", "1"))
+        self.fails(3, "corun", "--profiles", "bad.toml", "--mix", "A", says="bad.toml:4")
+        self.fails(3, "corun", "--profiles", "missing.toml", "--mix", "A", says="missing.toml")
+
+    def test_kernels_of_the_simulator_become_profiles(self):
+        (self.folder / "k.ptx").write_text(KERNEL)
+        launch = ("k.ptx", "--gpu", "gtx480", "--global", "4096", "--block", "128", "--arg", "buffer:4096:f32:iota")
+        for database in ("p.db", "p.toml"):
+            self.assertIn("| scale | 1 |", self.ok("corun", "profile", "--database", database, "--application", "first", *launch).stdout)
+            self.ok("corun", "profile", "--database", database, "--application", "second", *launch)
+            out = self.ok("corun", "--profiles", database, "--mix", "first,second", "--limit", "1", "--policy", "mps").stdout
+            self.assertRegex(out, r"\| 1 \| second \| 1 \| mps \| 1\.00\d \| 2\.00\d \|")   # waits for the first
+        self.ok("corun", "profile", "--database", "p.csv", *launch)
+        self.assertIn("k,scale,32x1x1,128x1x1,", (self.folder / "p.csv").read_text())
+        self.fails(2, "corun", "profile", *launch, says="--database")
+        (self.folder / "other.db").write_text("no database" * 1000)
+        self.fails(1, "corun", "profile", "--database", "other.db", *launch, says="corun-database")
+
+    def test_what_has_no_effect_is_refused(self):
+        for arguments, says in ((("--policy", "sharc"), "did you mean shark?"), (("--policy", "mps", "--light", "3"), "--light has no effect"), (("--mix", "HW", "--seed", "3"), "--mix names"),
+                                (("--mixes", "3", "--log", "l"), "one mix under one policy"), (("--limit", "0"), "--limit"), (("--shorten", "nan"), "--shorten"), (("--mixes", "100000", "--size", "1024"), "corun-amount"), (("--priority", "HW=1"), "no effect"),
+                                (("--policy", "priority", "--priority", "HW"), "APPLICATION=NUMBER")):
+            self.fails(2, "corun", *arguments, says=says)
+        self.fails(2, "corun", "replay", "x", "--limit", "3", says="without --policy")
+        (self.folder / "trace").write_text("simtlab-corun 1\npolicy mps limit=1\n")
+        self.fails(3, "corun", "replay", "trace", says="trace:2:")
+
+    def test_validate_says_what_is_not_reproduced(self):
+        out = self.ok("validate", "corun", "--mixes", "2", "--shorten", "500").stdout
+        self.assertIn("| 5.1 | HW | l2 | 1.57", out)
+        self.assertRegex(out, r"\d+ of \d+ statements are reproduced")
+        self.assertIn("missed", out)   # LEUKO beside L2 traffic, at least
+        self.fails(6, "validate", "corun", "--mixes", "2", "--shorten", "500", "--check", "-o", "report.md", says="validate-target")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,410 @@
+"""simtlab corun serve, exec and top with real processes: every form of a launch, limits, deaths of both sides, forks, many at once.
+
+Where there is no GPU, fake_cuda.c stands in for CUDA's libraries; its own record of what ran when is what the daemon's limit is checked by.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import SIMTLAB, Case, main, needs_clang
+
+HERE = pathlib.Path(__file__).resolve().parent / "corun"
+
+PROGRAM = r"""
+#include <cstdio>
+__global__ void scale(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }
+int main() {
+  float *a, *b, h[1024];
+  for (int i = 0; i < 1024; ++i) h[i] = 1;
+  cudaMalloc(&a, sizeof h); cudaMalloc(&b, sizeof h);
+  cudaMemcpy(a, h, sizeof h, cudaMemcpyHostToDevice); cudaMemcpy(b, h, sizeof h, cudaMemcpyHostToDevice);
+  cudaStream_t s[2];
+  cudaStreamCreate(&s[0]); cudaStreamCreate(&s[1]);
+  for (int i = 0; i < 6; ++i) { scale<<<4, 256, 0, s[0]>>>(a, 1024); scale<<<4, 256, 0, s[1]>>>(b, 1024); }
+  cudaGraph_t graph; cudaGraphExec_t program;
+  cudaStreamBeginCapture(s[0], cudaStreamCaptureModeGlobal);
+  scale<<<4, 256, 0, s[0]>>>(a, 1024); scale<<<4, 256, 0, s[0]>>>(a, 1024);
+  cudaStreamEndCapture(s[0], &graph);
+  cudaGraphInstantiate(&program, graph, 0);
+  cudaGraphLaunch(program, s[0]);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+  cudaMemcpy(h, a, sizeof h, cudaMemcpyDeviceToHost);
+  printf("a %g ", h[1023]);
+  cudaMemcpy(h, b, sizeof h, cudaMemcpyDeviceToHost);
+  printf("b %g\n", h[0]);
+  return 0;
+}
+"""
+
+SHARED = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+#include <fcntl.h>
+#include <unistd.h>
+__global__ void sweep(float* x, int n) { for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) x[i] += 1; }
+int main() {
+  const int n = 1 << 20;
+  float* d;
+  std::vector<float> h(n, 0.0f);
+  cudaMalloc(&d, n * sizeof(float));
+  // So many programs have the GPU before one begins.
+  const char* number = getenv("NUMBER");
+  const int programs = number ? atoi(getenv("PROGRAMS")) : 0;
+  if (number) close(open((std::string("ready-") + number).c_str(), O_CREAT | O_WRONLY, 0600));
+  for (int i = 0; i < programs; ++i)
+    while (access(("ready-" + std::to_string(i)).c_str(), F_OK) != 0) usleep(1000);
+  cudaMemcpy(d, h.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  for (int i = 0; i < 6; ++i) sweep<<<96, 256>>>(d, n);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+  cudaMemcpy(h.data(), d, n * sizeof(float), cudaMemcpyDeviceToHost);
+  for (float x : h) if (x != 6) return 2;
+  puts("fine");
+  return 0;
+}
+"""
+
+
+class Live(Case):
+    def setUp(self):
+        super().setUp()
+        self.daemon = None
+        self.folder.chmod(0o700)
+        self.run_directory = self.folder.resolve() / "run"
+
+    def tearDown(self):
+        self.stop()
+        super().tearDown()
+
+    def environment(self, extra=None):
+        return super().environment({"SIMTLAB_CORUN_DIR": str(self.run_directory), **(extra or {})})
+
+    def serve(self, *args):
+        self.daemon = subprocess.Popen([SIMTLAB, "corun", "serve", *map(str, args)], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("policy", self.daemon.stderr.readline())
+
+    def stop(self, sig=signal.SIGTERM):
+        """Ends the daemon; its summary."""
+        if self.daemon is None:
+            return ""
+        self.daemon.send_signal(sig)
+        out, _ = self.daemon.communicate(timeout=30)
+        self.daemon = None
+        return out
+
+    def start(self, *command, options=(), env=None):
+        return subprocess.Popen([SIMTLAB, "corun", "exec", *options, "--", *map(str, command)], cwd=self.folder, env=self.environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, process, timeout=120):
+        out, err = process.communicate(timeout=timeout)
+        self.assertEqual(process.returncode, 0, out + err)
+        return out
+
+    def totals(self):
+        words = self.ok("corun", "top", "--count", "1").stdout.splitlines()[0].split()
+        return {words[i]: words[i + 1] for i in range(0, len(words) - 1, 2)}
+
+
+class Fake(Live):
+    """Programs on fake_cuda.c."""
+
+    @classmethod
+    def setUpClass(cls):
+        import tempfile
+        cls.built = tempfile.TemporaryDirectory(prefix="simtlab-corun-")
+        cls.addClassCleanup(cls.built.cleanup)
+        at = pathlib.Path(cls.built.name)
+        for library in ("libcudart.so.12",):
+            subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", HERE / "fake_cuda.c", f"-Wl,-soname,{library}", "-o", at / library, "-lpthread"], check=True)
+        subprocess.run(["gcc", "-O1", "-w", HERE / "launcher.c", at / "libcudart.so.12", f"-Wl,-rpath,{at}", "-o", at / "launcher", "-lpthread"], check=True)
+        cls.launcher = at / "launcher"
+
+    def launcher_env(self, ns=100000, **more):
+        return {"FAKE_NS": str(ns), "FAKE_TRACE": str(self.folder / "fake.trace"), **more}
+
+    def spans(self):
+        path = self.folder / "fake.trace"
+        rows = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+        return [(int(pid), int(a), int(b), form) for pid, a, b, form in rows]
+
+    def most_at_once(self, spans):
+        events = sorted([(a, 1) for _, a, _, _ in spans] + [(b, -1) for _, _, b, _ in spans])
+        now = most = 0
+        for _, change in events:
+            now += change
+            most = max(most, now)
+        return most
+
+    def test_every_form_of_a_launch_is_gated_and_none_of_a_capture(self):
+        self.serve("--policy", "mps", "--log", "log")
+        forms = {"launch": 1, "ptsz": 1, "nvcc13": 2, "cooperative": 2, "ex": 2, "graph": 3, "driver": 5, "capture": 1}
+        for form, launches in forms.items():
+            before = int(self.totals()["granted"])
+            self.finish(self.start(self.launcher, 3, form, env=self.launcher_env()))
+            self.assertEqual(int(self.totals()["granted"]) - before, 3 * launches, form)
+        self.assertEqual(self.totals()["lost"], "0")
+        self.stop()
+        log = (self.folder / "log").read_text()
+        for name in ("test_kernel", "driver_kernel", "(graph)"):
+            self.assertIn("name=" + name, log)
+
+    def test_no_more_run_at_once_than_the_limit_says(self):
+        for policy, limit in (("mps", 1), ("mps", 2), ("exclusive", 1), ("shark", 2)):
+            with self.subTest(policy=policy, limit=limit):
+                (self.folder / "fake.trace").unlink(missing_ok=True)
+                self.serve("--policy", policy, "--limit", limit)
+                for process in [self.start(self.launcher, 40, "launch", 2, env=self.launcher_env(200000)) for _ in range(4)]:
+                    self.finish(process)
+                spans = self.spans()
+                self.assertEqual(len(spans), 4 * 40 * 2)
+                self.assertLessEqual(self.most_at_once(spans), limit)
+                if limit > 1:
+                    self.assertGreater(self.most_at_once(spans), 1, "several do run")
+                self.assertIn("320 granted, 320 ended", self.stop())
+
+    def test_without_the_gate_they_overlap(self):
+        """What the test above sees is the daemon's work."""
+        for process in [subprocess.Popen([self.launcher, "40", "launch", "2"], env=self.environment(self.launcher_env(2000000)), stdout=subprocess.DEVNULL) for _ in range(4)]:
+            process.wait(timeout=60)
+        self.assertGreater(self.most_at_once(self.spans()), 2)
+
+    def test_a_client_that_is_killed_frees_its_slots(self):
+        self.serve("--policy", "mps", "--limit", 1)
+        victim = self.start(self.launcher, 100000, env=self.launcher_env(5000000))
+        deadline = time.monotonic() + 30
+        while int(self.totals()["granted"]) == 0 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        other = self.start(self.launcher, 20, env=self.launcher_env())
+        time.sleep(0.1)
+        victim.kill()
+        victim.communicate()
+        self.finish(other, timeout=30)
+        totals = self.totals()
+        self.assertEqual((totals["running"], totals["waiting"]), ("0", "0"))
+
+    def test_programs_killed_at_any_time_harm_nobody(self):
+        self.serve("--policy", "shark", "--limit", 2)
+        survivor = self.start(self.launcher, 400, "launch", 2, env=self.launcher_env(50000))
+        for i in range(12):
+            victim = self.start(self.launcher, 100000, "all", 3, env={"FAKE_NS": "30000"})
+            time.sleep(0.02 + 0.013 * i)
+            victim.kill()
+            victim.communicate()
+        self.finish(survivor)
+        deadline = time.monotonic() + 10
+        while self.totals()["clients"] != "1" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        totals = self.totals()
+        self.assertEqual((totals["clients"], totals["running"], totals["waiting"]), ("1", "0", "0"), "only the one that asks is left")
+
+    def test_policies_decide_by_profiles(self):
+        self.file("profiles.toml", """
+[[kernel]]
+application = "launcher"
+name = "test_kernel"
+time = "1 us"
+l2 = "21 GB/s"
+source = "made up"
+""")
+        self.serve("--policy", "shark", "--profiles", "profiles.toml", "--log", "log")
+        self.finish(self.start(self.launcher, 3, env=self.launcher_env()))
+        self.stop()
+        self.assertRegex((self.folder / "log").read_text(), r"(?m)^[0-9]+ kernel 1 .*l2=21000000000 .*name=test_kernel$")
+        self.fails(3, "corun", "serve", "--profiles", "nothing.toml", says="nothing.toml")
+
+    def test_a_full_disk_ends_the_log_and_not_the_daemon(self):
+        self.serve("--policy", "mps", "--log", "/dev/full", "--timeline", "/dev/full")
+        self.finish(self.start(self.launcher, 1000, env=self.launcher_env(0)))
+        self.finish(self.start(self.launcher, 1000, env=self.launcher_env(0)))
+        self.daemon.send_signal(signal.SIGTERM)
+        out, err = self.daemon.communicate(timeout=30)
+        self.assertEqual(self.daemon.returncode, 1)
+        self.daemon = None
+        self.assertIn("2000 granted, 2000 ended", out)
+        self.assertIn("[file-write]", err)
+
+    def test_top_shows_clients_and_decisions(self):
+        self.serve("--policy", "mps")
+        program = self.start(self.launcher, 2000, env=self.launcher_env(1000000))
+        deadline = time.monotonic() + 30
+        while int(self.totals()["granted"]) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        out = self.ok("corun", "top", "--count", "2", "--interval", "0.1", "--decisions", "50").stdout
+        self.assertEqual(out.count("policy mps  limit 8  clients 2"), 2)
+        self.assertIn("launcher         test_kernel", out)
+        self.assertRegex(out, r"(?m)^[0-9]+ grant [0-9]+$")
+        program.kill()
+        program.communicate()
+
+    def test_a_daemon_that_is_killed_lets_everybody_run_on_and_a_new_one_takes_over(self):
+        self.serve("--policy", "mps", "--limit", 1)
+        programs = [self.start(self.launcher, 1500, env=self.launcher_env(1000000)) for _ in range(2)]
+        time.sleep(0.5)
+        self.stop(signal.SIGKILL)
+        time.sleep(0.3)
+        self.serve("--policy", "mps", "--limit", 1)
+        deadline = time.monotonic() + 30
+        while int(self.totals()["granted"]) == 0 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertGreater(int(self.totals()["granted"]), 0, "they come back")
+        for process in programs:
+            self.finish(process)
+        self.assertEqual(len(self.spans()), 3000, "no launch is lost, and none made twice")
+
+    def test_strict_programs_wait_for_a_daemon(self):
+        self.serve("--policy", "mps")
+        program = self.start(self.launcher, 300, options=["--strict"], env=self.launcher_env(1000000))
+        time.sleep(0.3)
+        self.stop(signal.SIGKILL)
+        time.sleep(0.2)
+        before = len(self.spans())
+        time.sleep(0.4)
+        self.assertLessEqual(len(self.spans()) - before, 1)
+        self.assertIsNone(program.poll())
+        self.serve("--policy", "mps")
+        self.finish(program)
+        self.assertEqual(len(self.spans()), 300)
+
+    def test_a_launch_that_waits_too_long_goes_ungated(self):
+        self.serve("--policy", "mps", "--limit", 1)
+        long = self.start(self.launcher, 1, env=self.launcher_env(4000000000))
+        deadline = time.monotonic() + 30
+        while int(self.totals()["granted"]) == 0 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        begin = time.monotonic()
+        self.finish(self.start(self.launcher, 1, options=["--wait-limit", "0.3"], env=self.launcher_env()))
+        self.assertLess(time.monotonic() - begin, 3)
+        self.finish(long)
+
+    def test_a_child_of_a_program_is_a_client_of_its_own(self):
+        self.serve("--policy", "mps")
+        self.finish(self.start(self.launcher, 20, "fork", env=self.launcher_env()))
+        self.assertEqual(self.totals()["granted"], "41")
+        self.assertEqual(self.totals()["lost"], "0")
+
+    def test_signals_are_the_programs(self):
+        self.serve("--policy", "mps", "--limit", 1)
+        program = self.start(self.launcher, 300, "launch", 4, env=self.launcher_env(300000))
+        for _ in range(50):
+            time.sleep(0.01)
+            if program.poll() is None:
+                # Before it has its handler the signal would end it: it has launched by now, if others are granted.
+                if int(self.totals()["granted"]) > 0:
+                    program.send_signal(signal.SIGUSR1)
+        self.finish(program)
+        self.assertEqual(self.totals()["granted"], "1200")
+
+    def test_a_launch_that_the_runtime_refuses_gives_its_slot_back(self):
+        self.serve("--policy", "mps", "--limit", 1)
+        process = self.start(self.launcher, 5, env=self.launcher_env(FAKE_FAIL="1"))
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+        self.finish(self.start(self.launcher, 5, env=self.launcher_env()))
+        self.assertEqual(self.totals()["running"], "0")
+
+    def test_programs_that_are_not_gated_run_as_they_are(self):
+        env = self.launcher_env(SIMTLAB_CORUN="off", LD_PRELOAD=str(pathlib.Path(SIMTLAB).parent.parent / "lib" / "libsimtlab_corun.so"))
+        out = subprocess.run([self.launcher, "100", "all", "3"], env=self.environment(env), capture_output=True, text=True, timeout=60)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertIn("fine", out.stdout)
+
+    def test_many_processes_and_launches(self):
+        """Shortened: bench/corun_soak.py makes 100000 launches from 32 processes."""
+        self.serve("--policy", "shark", "--limit", 4, "--timeline", "t.json", "--log", "log")
+        processes = [self.start(self.launcher, 150, "launch", 2, env=self.launcher_env(20000)) for _ in range(16)]
+        for process in processes:
+            self.finish(process, timeout=240)
+        spans = self.spans()
+        self.assertEqual(len(spans), 16 * 150 * 2)
+        self.assertLessEqual(self.most_at_once(spans), 4)
+        self.assertIn("4800 launches asked for, 4800 granted, 4800 ended, 0 withdrawn, 0 lost", self.stop())
+        self.assertIn("the same decisions as in the log", self.ok("corun", "replay", "log").stderr)
+        timeline = json.loads((self.folder / "t.json").read_text())
+        self.assertEqual(sum(e.get("cat") == "launch" for e in timeline["traceEvents"]), 4800)
+        self.assertEqual(sum(line.split()[1] == "grant" for line in (self.folder / "log").read_text().splitlines()[2:]), 4800)
+
+    def test_exec_with_a_policy_starts_a_daemon_that_ends_by_itself_and_refuses_another_policy(self):
+        program = self.start(self.launcher, 200, options=["--policy", "exclusive"], env=self.launcher_env(2000000))
+        deadline = time.monotonic() + 30
+        while not (self.run_directory / "socket").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertEqual(self.totals()["policy"], "exclusive")
+        self.fails(2, "corun", "exec", "--policy", "mps", "--", str(self.launcher), says=["exclusive", "[corun-policy]"])
+        self.finish(program)
+        deadline = time.monotonic() + 40
+        while (self.run_directory / "socket").exists() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertFalse((self.run_directory / "socket").exists())
+
+    def test_what_cannot_work_is_said(self):
+        self.fails(7, "corun", "exec", "--", str(self.launcher), says=["[corun-daemon]", "simtlab corun serve"])
+        self.fails(7, "corun", "top", "--count", "1", says="[corun-daemon]")
+        self.fails(2, "corun", "serve", "--policy", "sharc", says=["shark", "[corun-policy]"])
+        self.fails(2, "corun", "exec", says="[run-what]")
+        self.serve("--policy", "mps")
+        self.fails(7, "corun", "serve", says="[corun-busy]")
+        self.fails(3, "corun", "exec", "--", "./nothing", says="nothing")
+        (self.folder / "open").mkdir(mode=0o755)
+        self.fails(7, "corun", "serve", "--directory", str(self.folder.resolve() / "open"), says="[corun-directory]")
+        (self.folder / "link").symlink_to(self.run_directory)
+        self.fails(7, "corun", "serve", "--directory", str(self.folder.resolve() / "link"), says="symbolic link")
+
+
+@needs_clang
+class Simulated(Live):
+    def test_programs_on_simulated_gpus_of_their_own_are_gated(self):
+        self.file("app.cu", PROGRAM)
+        self.ok("build", "app.cu", "-o", "app")
+        for policy in ("mps", "exclusive"):
+            with self.subTest(policy):
+                self.serve("--policy", policy, "--limit", 1 if policy == "exclusive" else 8, "--log", "log")
+                for process in [self.start("./app", options=["--gpu", "rtx2060"]) for _ in range(2)]:
+                    self.assertEqual(self.finish(process), "a 256 b 64\n")
+                self.assertIn("26 launches asked for, 26 granted, 26 ended", self.stop())
+                log = (self.folder / "log").read_text()
+                self.assertIn("name=_Z5scalePfi", log)
+                ends = [line for line in log.splitlines() if len(line.split()) > 1 and line.split()[1] == "end"]
+                self.assertTrue(ends and all(int(line.split("gpu=")[1].split()[0]) > 0 for line in ends), "simulated time of each")
+
+    def kernel_times(self):
+        log = (self.folder / "log").read_text()
+        return [int(line.split("gpu=")[1].split()[0]) for line in log.splitlines() if len(line.split()) > 1 and line.split()[1] == "end"]
+
+    def test_programs_share_one_simulated_gpu_and_slow_each_other(self):
+        self.file("app.cu", SHARED)
+        self.ok("build", "app.cu", "-o", "app")
+        means = {}
+        for name, programs, limit in (("alone", 1, 8), ("together", 2, 8), ("in turns", 2, 1)):
+            self.serve("--policy", "mps", "--limit", limit, "--device", "sim:titanx", "--log", "log", "--patience", "60")
+            for ready in self.folder.glob("ready-*"):
+                ready.unlink()
+            for process in [self.start("./app", env={"NUMBER": str(i), "PROGRAMS": str(programs)}) for i in range(programs)]:
+                self.assertEqual(self.finish(process), "fine\n")
+            out = self.stop()
+            self.assertIn(f"device titanx: {6 * programs} launches, {6 * programs} ended, 0 of them for nobody, 0 failed", out)
+            times = self.kernel_times()
+            self.assertEqual(len(times), 6 * programs)
+            means[name] = sum(times) / len(times)
+        self.assertGreater(means["together"], 1.2 * means["alone"])
+        self.assertLess(means["in turns"], 1.1 * means["alone"])
+
+    def test_a_killed_program_leaves_the_shared_gpu_to_the_others(self):
+        self.file("app.cu", SHARED)
+        self.ok("build", "app.cu", "-o", "app")
+        self.serve("--policy", "mps", "--limit", 8, "--device", "sim:titanx")
+        victim, other = self.start("./app"), self.start("./app")
+        time.sleep(0.7)
+        victim.kill()
+        victim.communicate()
+        self.assertEqual(self.finish(other), "fine\n")
+        self.assertEqual(self.finish(self.start("./app")), "fine\n")
+        self.fails(2, "corun", "exec", "--gpu", "h100", "--", "./app", says=["titanx", "[corun-options]"])
+
+
+if __name__ == "__main__":
+    main()

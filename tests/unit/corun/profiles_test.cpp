@@ -1,0 +1,141 @@
+// Profiles on disk: each form gives back what it was given, and bad files are named with their place.
+#include "corun/profiles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace simtlab::corun {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ProfileFiles : testing::Test {
+  fs::path folder = fs::temp_directory_path() / ("simtlab-profiles-" + std::to_string(::getpid()));
+  ProfileFiles() { fs::create_directories(folder); }
+  ~ProfileFiles() override { fs::remove_all(folder); }
+};
+
+Profiles some() {
+  Profiles out;
+  KernelProfile k;
+  k.application = "app, \"quoted\"";
+  k.name = "kernel<int>(float*)";
+  k.profile.grid = {64, 2, 1};
+  k.profile.block = {256, 1, 1};
+  k.profile.time_ns = 1234.5;
+  k.profile.l2_bandwidth = 344.86e9;
+  k.profile.memory_stall = 0.6355;
+  k.profile.registers = 32;
+  k.source = "measured";
+  out.add(k);
+  k.name = "other";
+  k.profile = {};
+  out.add(k);
+  Application a;
+  a.name = k.application;
+  a.iterations = 7;
+  a.sequence = {"other", "kernel<int>(float*)", "other"};
+  a.gap_ns = 1500;
+  out.add(a);
+  return out;
+}
+
+TEST_F(ProfileFiles, TomlAndDatabaseGiveBackWhatTheyWereGiven) {
+  for (const char* name : {"p.toml", "p.db", "p.sqlite"}) {
+    save_profiles(some(), folder / name);
+    EXPECT_EQ(load_profiles(folder / name), some()) << name;
+  }
+}
+
+TEST_F(ProfileFiles, CsvHasTheKernels) {
+  save_profiles(some(), folder / "p.csv");
+  EXPECT_EQ(load_profiles(folder / "p.csv").kernels, some().kernels);
+}
+
+TEST_F(ProfileFiles, TheDatabaseKeepsWhatWasThereAndReplacesWhatIsNew) {
+  save_profiles(some(), folder / "p.db");
+  Profiles more;
+  KernelProfile k;
+  k.application = "third";
+  k.name = "k";
+  more.add(k);
+  k.application = some().kernels.begin()->second.application;
+  k.name = "other";
+  k.profile.time_ns = 9;
+  more.add(k);
+  save_profiles(more, folder / "p.db");
+  const Profiles now = load_profiles(folder / "p.db");
+  EXPECT_EQ(now.kernels.size(), 3u);
+  EXPECT_EQ(now.find(k.application, "other")->profile.time_ns, 9);
+  EXPECT_EQ(now.applications, some().applications);
+}
+
+TEST_F(ProfileFiles, FilesOfOthersAreRefusedAndLeftAlone) {
+  write_file_atomically(folder / "text.db", std::string(5000, 'x'));
+  EXPECT_THROW(load_profiles(folder / "text.db"), Error);
+  EXPECT_THROW(save_profiles(some(), folder / "text.db"), Error);
+  EXPECT_EQ(read_file(folder / "text.db", 10000), std::string(5000, 'x'));
+  EXPECT_THROW(load_profiles(folder / "missing.db"), Error);
+  EXPECT_THROW(load_profiles(folder / "missing.toml"), Error);
+  EXPECT_THROW(load_profiles(folder / "profiles.xls"), Error);
+  save_profiles(some(), folder / "whole.db");
+  const std::string whole = read_file(folder / "whole.db", 1 << 20);
+  write_file_atomically(folder / "half.db", whole.substr(0, whole.size() / 2));
+  EXPECT_THROW(load_profiles(folder / "half.db"), Error);
+}
+
+TEST_F(ProfileFiles, BadTomlIsNamedWithItsPlace) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[[kernel]]\nname = \"k\"\n", "needs application and name"},
+      {"[[kernel]]\napplication = \"a\"\nname = \"k\"\ntime = 5\n", "f.toml:4"},
+      {"[[kernel]]\napplication = \"a\"\nname = \"k\"\ntime = \"0 ns\"\n", "takes some time"},
+      {"[[kernel]]\napplication = \"a\"\nname = \"k\"\nmemory_stall = 1.5\n", "from 0 to 1"},
+      {"[[kernel]]\napplication = \"a\"\nname = \"k\"\nipc = nan\n", "no quantity"},
+      {"[[kernel]]\napplication = \"a\"\nname = \"k\"\ngrid = [0]\n", "above 0"},
+      {"[[kernel]]\napplication = \"a\"\nname = \"k\"\nspeed = 3\n", "has no \"speed\""},
+      {"[[application]]\nname = \"a\"\nsequence = [\"k\"]\n", "of which there is no profile"},
+      {"[[application]]\nname = \"a\"\nsequence = []\n", "list of kernels"},
+      {"[[other]]\n", "neither a [[kernel]]"},
+      {"= 3", "f.toml"},
+  };
+  for (const auto& [text, message] : cases) {
+    try {
+      profiles_from_toml(text, "f.toml");
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.id(), "corun-profiles") << text;
+      EXPECT_THAT(e.format(), testing::HasSubstr(message)) << text;
+    }
+  }
+}
+
+TEST_F(ProfileFiles, BadCsvIsNamedWithItsLine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"application,kernel,colour\n", "no column \"colour\""},
+      {"application,kernel,kernel\n", "there twice"},
+      {"application,kernel,time_ns\na,k\n", "2 fields"},
+      {"application,kernel,time_ns\na,k,-1\n", "f.csv:2"},
+      {"application,kernel,grid\na,k,3x\n", "no shape"},
+      {"application,kernel\na,k\na,k\n", "here twice"},
+      {"application,kernel\n,k\n", "needs application"},
+      {"application,kernel\n\"a,k\n", "not closed"},
+  };
+  for (const auto& [text, message] : cases) {
+    try {
+      profiles_from_csv(text, "f.csv");
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_THAT(e.format(), testing::HasSubstr(message)) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace simtlab::corun

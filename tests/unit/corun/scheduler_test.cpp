@@ -1,0 +1,164 @@
+// The scheduler's bookkeeping, and traces that are not what they should be.
+#include "corun/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "corun/log.h"
+
+namespace simtlab::corun {
+namespace {
+
+struct Logged {
+  explicit Logged(std::uint32_t limit) : scheduler(policy("mps"), {.limit = limit}, [this](std::string_view line) { log.append(line) += '\n'; }) {}
+  std::string log;
+  Scheduler scheduler;
+};
+
+TEST(Scheduler, WritesWhatHappensAndWhatItDecides) {
+  Logged l(2);
+  Profile p;
+  p.time_ns = 60000;
+  p.l2_bandwidth = 20.94e9;
+  const KernelId k = l.scheduler.kernel(0, "IMGVF kernel", &p);
+  l.scheduler.join(5, 3, 1);
+  l.scheduler.launch(5, 3, 0, k);
+  EXPECT_EQ(l.scheduler.decide().size(), 1u);
+  l.scheduler.end(9, 1, 4);
+  l.scheduler.decide();
+  l.scheduler.leave(12, 3);
+  EXPECT_EQ(l.log,
+            "simtlab-corun 1\n"
+            "policy mps limit=2 light=1 aging=64 quantum=30000000 l2-cap=380000000000 dram-cap=250000000000 memory-class=0.3 best-effort=1\n"
+            "0 kernel 1 known time=60000 l2=20940000000 name=IMGVF kernel\n"
+            "0 join 3 priority=1\n"
+            "0 launch 1 client=3 stream=0 kernel=1 slots=1\n"
+            "0 grant 1\n"
+            "9 end 1 gpu=4\n"
+            "12 leave 3\n");
+}
+
+TEST(Scheduler, EventsAfterADecisionAreLaterThanIt) {
+  Logged l(1);
+  l.scheduler.join(10, 1);
+  l.scheduler.decide();
+  l.scheduler.join(10, 2);
+  l.scheduler.decide();
+  l.scheduler.join(4, 3);
+  EXPECT_THAT(l.log, testing::EndsWith("10 join 1 priority=0\n11 join 2 priority=0\n12 join 3 priority=0\n"));
+}
+
+TEST(Scheduler, ADeadClientFreesItsSlotsAtOnce) {
+  Logged l(1);
+  const KernelId k = l.scheduler.kernel(0, "k", nullptr);
+  for (const ClientId c : {1u, 2u}) l.scheduler.join(0, c), l.scheduler.launch(0, c, 0, k);
+  EXPECT_EQ(l.scheduler.decide()[0].sequence, 1u);
+  l.scheduler.leave(5, 1);
+  EXPECT_EQ(l.scheduler.decide()[0].sequence, 2u);
+  EXPECT_THROW(l.scheduler.end(6, 1, 1), Error);
+}
+
+TEST(Scheduler, ADeadClientsKernelHoldsItsSlotWhileItDrains) {
+  Logged l(1);
+  const KernelId k = l.scheduler.kernel(0, "k", nullptr);
+  for (const ClientId c : {1u, 2u}) l.scheduler.join(0, c), l.scheduler.launch(0, c, 0, k);
+  l.scheduler.launch(0, 1, 0, k);
+  l.scheduler.decide();
+  l.scheduler.leave(5, 1, true);
+  EXPECT_TRUE(l.scheduler.decide().empty());
+  EXPECT_EQ(l.scheduler.waiting(), 1u);   // what it had queued is gone
+  EXPECT_EQ(l.scheduler.find(1), nullptr);
+  l.scheduler.end(9, 1, 9);
+  EXPECT_EQ(l.scheduler.decide()[0].sequence, 2u);
+  l.scheduler.join(10, 1);                // its number is free again
+}
+
+TEST(Scheduler, WhatIsLearntOfAKernelHoldsForThoseThatWait) {
+  Logged l(1);
+  const KernelId k = l.scheduler.kernel(0, "k", nullptr);
+  EXPECT_EQ(l.scheduler.profile(k), nullptr);
+  Profile p;
+  p.time_ns = 5;
+  EXPECT_EQ(l.scheduler.kernel(1, "k", &p), k);
+  ASSERT_NE(l.scheduler.profile(k), nullptr);
+  EXPECT_EQ(l.scheduler.profile(k)->time_ns, 5);
+}
+
+TEST(Scheduler, ImpossibleEventsAreRefusedAndChangeNothing) {
+  Logged l(1);
+  const KernelId k = l.scheduler.kernel(0, "k", nullptr);
+  l.scheduler.join(0, 1);
+  const std::string before = l.log;
+  EXPECT_THROW(l.scheduler.join(1, 1), Error);
+  EXPECT_THROW(l.scheduler.launch(1, 2, 0, k), Error);
+  EXPECT_THROW(l.scheduler.launch(1, 1, 0, k + 1), Error);
+  EXPECT_THROW(l.scheduler.launch(1, 1, 0, k, 0), Error);
+  EXPECT_THROW(l.scheduler.end(1, 7, 1), Error);
+  EXPECT_THROW(l.scheduler.cancel(1, 7), Error);
+  EXPECT_THROW(l.scheduler.leave(1, 2), Error);
+  EXPECT_THROW(l.scheduler.kernel(1, "", nullptr), Error);
+  EXPECT_THROW(l.scheduler.kernel(1, std::string(5000, 'x'), nullptr), Error);
+  EXPECT_EQ(l.log, before);
+}
+
+constexpr const char* heading = "simtlab-corun 1\npolicy mps limit=1 light=0 aging=64 quantum=1 l2-cap=1 dram-cap=1 memory-class=0.3 best-effort=1\n";
+
+TEST(Replay, SaysWhereATraceIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"x", "no number"},
+      {"5 jump 1", "no event"},
+      {"5 join 1", "ends too early"},
+      {"5 join 1 priority=1 more", "nothing is expected"},
+      {"5 join 1 priority=99999999999", "no number"},
+      {"5 join -1 priority=0", "no number"},
+      {"5 kernel 1 name=", "1 to 4096 bytes"},
+      {"5 kernel 2 name=k", "count from 1"},
+      {"5 kernel 1 known time=nan name=k", "no number"},
+      {"5 end 3 gpu=1", "does not run"},
+      {"5 join 1 priority=0\n4 join 2 priority=0", "backwards"},
+      {"", "empty line"},
+  };
+  for (const auto& [text, message] : cases) {
+    try {
+      replay(std::string(heading) + text + "\n", "t");
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.id(), "corun-trace");
+      EXPECT_THAT(e.format(), testing::HasSubstr(message)) << text;
+    }
+  }
+  EXPECT_THROW(replay("", "t"), Error);
+  EXPECT_THROW(replay("simtlab-corun 1\n", "t"), Error);
+  EXPECT_THROW(replay("simtlab-corun 1\npolicy mps limit=0 light=0\n", "t"), Error);
+}
+
+TEST(Replay, ShowsTheFirstDifference) {
+  const std::string log = std::string(heading) + "0 kernel 1 name=k\n0 join 1 priority=0\n0 join 2 priority=0\n0 launch 1 client=1 stream=0 kernel=1 slots=1\n"
+                                                 "0 launch 2 client=2 stream=0 kernel=1 slots=1\n0 grant 2\n";
+  const Replayed r = replay(log, "t");
+  EXPECT_THAT(r.difference, testing::HasSubstr("t:8: \"0 grant 2\" became \"0 grant 1\""));
+  EXPECT_EQ(r.waiting, 1u);
+}
+
+TEST(Replay, RunsAnotherPolicyOverTheSameEvents) {
+  const std::string trace = std::string(heading) + "0 kernel 1 known l2=5 name=a\n0 kernel 2 known l2=50 name=b\n0 join 1 priority=0\n0 join 2 priority=0\n"
+                                                   "0 launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=2 stream=0 kernel=2 slots=1\n";
+  const Settings one{.limit = 1};
+  EXPECT_THAT(replay(trace, "t").log, testing::EndsWith("0 grant 1\n"));
+  EXPECT_THAT(replay(trace, "t", find_policy("shark"), &one).log, testing::EndsWith("0 grant 2\n"));
+}
+
+// a takes 10, b 4. Under mps with one slot a goes first and b at 10; under shortest-first b goes first.
+TEST(Replay, UnderAnotherPolicyLaunchesTakeAsLongAsBefore) {
+  const std::string trace = std::string(heading) + "0 kernel 1 known time=10 name=a\n0 kernel 2 known time=4 name=b\n0 join 1 priority=0\n0 join 2 priority=0\n"
+                                                   "0 launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=2 stream=0 kernel=2 slots=1\n"
+                                                   "10 end 1 gpu=10\n14 end 2 gpu=4\n";
+  const Settings one{.limit = 1};
+  EXPECT_THAT(replay(trace, "t", find_policy("shortest-first"), &one).log, testing::EndsWith("0 grant 2\n4 end 2 gpu=4\n4 grant 1\n14 end 1 gpu=10\n"));
+}
+
+}  // namespace
+}  // namespace simtlab::corun
