@@ -100,7 +100,9 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   return made;
 }
 
-fs::path find_library() {
+}  // namespace
+
+fs::path find_runtime_library() {
   std::vector<fs::path> candidates;
   if (const std::string folder = environment("SIMTLAB_LIBRARY_DIR"); !folder.empty())
     candidates.emplace_back(folder);
@@ -113,8 +115,6 @@ fs::path find_library() {
     if (fs::exists(c / "libcudart.so.12", ec)) return c;
   return {};
 }
-
-}  // namespace
 
 std::vector<std::string> cuda_compiler(const std::string& clang) {
   return {clang,     "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
@@ -135,7 +135,7 @@ Toolchain find_toolchain(const fs::path& cache, bool flush_denormals) {
   const fs::path cuda = find_data("cuda", "include/cuda_runtime.h");
   t.include = cuda / "include";
   t.devmath = find_devmath(t.clang, t.version, cuda, cache, flush_denormals);
-  t.library = find_library();
+  t.library = find_runtime_library();
   return t;
 }
 

@@ -20,6 +20,9 @@ struct Toolchain {
 // none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.
 Toolchain find_toolchain(const std::filesystem::path& cache, bool flush_denormals);
 
+// The folder of the drop-in libcudart.so.12; empty if it was not built.
+std::filesystem::path find_runtime_library();
+
 // What compiling OpenCL C needs besides libclc.
 struct OpenClToolchain {
   std::string clang;

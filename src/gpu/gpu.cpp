@@ -155,6 +155,7 @@ bool Gpu::has_event(EventId event) const {
   return impl_->schedule.has_event(event);
 }
 void Gpu::record_event(EventId event, StreamId stream) {
+  impl_->catch_up();
   impl_->note(OpKind::record_event, {.stream = stream, .a = event});
   impl_->schedule.record(event, stream);
 }

@@ -33,6 +33,8 @@ class Reader;
 
 namespace simtlab::gpu {
 
+class SharedDevice;
+
 enum class Mode : std::uint8_t { timing, functional, cache, predict };
 Mode mode_of(std::string_view name);   // "timing" and so on; timing for what is none
 std::string_view name_of(Mode mode);
@@ -54,8 +56,10 @@ struct Options {
   cachesim::Options cache{};                    // cache mode only
   PredictOptions predict{};                     // predict mode only
   std::function<void(std::string_view)> print;  // device printf
+  std::function<void(const result::KernelResult&)> on_kernel;   // as each launch's result is known
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
   CheckpointOptions checkpoint;
+  std::shared_ptr<SharedDevice> shared;         // kernels run there (timing mode); null: on a GPU of their own
 };
 
 using ModuleId = std::uint32_t;

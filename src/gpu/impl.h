@@ -12,6 +12,7 @@
 #include "gpu/gpu.h"
 #include "gpu/host_memory.h"
 #include "gpu/schedule.h"
+#include "gpu/shared_device.h"
 #include "stream/trace/record.h"
 #include "timing/timing.h"
 
@@ -74,7 +75,7 @@ struct Gpu::Impl final : KernelEngine {
 
   // Nothing of the GPU may outlive the launches that it runs.
   ~Impl() override {
-    if (timing && !under_way.empty()) timing->partial();
+    if (timing && !options.shared && !under_way.empty()) timing->partial();
   }
 
   struct Slot {
@@ -91,7 +92,8 @@ struct Gpu::Impl final : KernelEngine {
   void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect);
   void charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect);
   void invalidate(std::uint64_t address, std::uint64_t bytes) {
-    if (timing) timing->invalidate(address, bytes);
+    if (options.shared) options.shared->invalidate(address, bytes);
+    else if (timing) timing->invalidate(address, bytes);
   }
   // recording.cpp
   void begin_recording();
@@ -128,6 +130,12 @@ struct Gpu::Impl final : KernelEngine {
   static KernelJob& job_of(Work& work) { return *static_cast<KernelJob*>(work.kernel.get()); }
   double time_of(std::uint64_t cycle) const;
   std::uint64_t cycle_of(double ns) const;
+  void begin_shared(Work& work, double at_ns);   // shared.cpp
+  Work* advance_shared(double until_ns);
+  // On a shared GPU time goes on while the program waits for others.
+  void catch_up() {
+    if (options.shared) schedule.host_has_waited_until(options.shared->clock_ns());
+  }
   result::KernelResult run_functional(const KernelJob& job);
   result::KernelResult run_study(const KernelJob& job);   // study.cpp
   struct SampledLaunch : cachesim::Study::Launch {

@@ -43,7 +43,7 @@ class Stopwatch {
 bool Gpu::Impl::idle() const { return under_way.empty(); }
 
 // A checkpoint holds what each launch did to memory, one after the other.
-bool Gpu::Impl::full() const { return timing != nullptr && !under_way.empty() && (checkpoint || timing->full()); }
+bool Gpu::Impl::full() const { return !options.shared && timing != nullptr && !under_way.empty() && (checkpoint || timing->full()); }
 
 double Gpu::Impl::time_of(std::uint64_t cycle) const { return period_ns + static_cast<double>(cycle) / device.sm_clock_hz * 1e9; }
 
@@ -70,6 +70,10 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
     keep(job, std::move(result), at_ns);
     return true;
   }
+  if (options.shared) {
+    begin_shared(work, at_ns);
+    return false;
+  }
   if (under_way.empty()) period_ns = at_ns;
   job.id = timing->begin(job.read(), job.setup, cycle_of(at_ns));
   under_way.push_back(&work);
@@ -78,6 +82,7 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
 
 Work* Gpu::Impl::advance(double until_ns) {
   const Stopwatch watch(launch_wall_seconds);
+  if (options.shared) return advance_shared(until_ns);
   if (job_of(*under_way.front()).known) return advance_resumed(until_ns);
   const auto ended = timing->advance(cycle_of(until_ns));
   if (!ended) return nullptr;
@@ -98,7 +103,8 @@ Work* Gpu::Impl::advance(double until_ns) {
 
 // What they have counted until now stands in the result, marked.
 void Gpu::Impl::give_up() {
-  if (timing && !under_way.empty() && !job_of(*under_way.front()).known) {
+  if (options.shared) options.shared->give_up();
+  else if (timing && !under_way.empty() && !job_of(*under_way.front()).known) {
     std::vector<timing::Gpu::Ended> partial = timing->partial();
     std::ranges::sort(under_way, {}, [&](Work* work) { return job_of(*work).id; });
     for (std::size_t i = 0; i < partial.size() && i < under_way.size(); ++i) {
@@ -155,6 +161,7 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
   result.shared_bytes = source.shared_bytes();
   result.registers = registers_of(function);
   if (timing) result.metrics.set("gpu.begin", begin_ns);
+  if (options.on_kernel) options.on_kernel(result);
   note_directives(device, source.module(), function, result);
   if (const stream::trace::Code* code = source.code_of(function); code != nullptr && !code->mnemonics.empty()) {
     result.not_modelled.emplace_back("D-TRACE-3");

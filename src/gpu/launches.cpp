@@ -148,6 +148,7 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
 
 // Without a clock there is nothing to wait for.
 void Gpu::Impl::submit(StreamId stream, Work work, double host_ns, bool blocking) {
+  catch_up();
   schedule.submit(stream, std::move(work), host_ns, blocking);
   if (!timing) schedule.run();
 }

@@ -9,6 +9,7 @@
 // events; calls that block the host; a queue that holds most_kernels kernels before a launch waits. Deviates: D-GPU-2, D-GPU-3.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -88,6 +89,7 @@ class Schedule {
   std::optional<double> event_time(Event event);  // nullopt: never recorded, or unknown
 
   double now_ns() const { return now_; }
+  void host_has_waited_until(double ns) { now_ = std::max(now_, ns); }
   // From the beginning of the first operation to the end of the last; 0 if there was none.
   double span_ns() const { return any_ ? last_end_ - first_begin_ : 0.0; }
 

@@ -15,57 +15,14 @@ namespace simtlab::runtime {
 namespace {
 
 using frontend::Contents;
-using frontend::ElementType;
 using frontend::LaunchArg;
 using frontend::LaunchSpec;
-using frontend::Number;
 
 constexpr std::size_t shown_differences = 5;
 
 [[noreturn]] void bad_arguments(const SourcePos& pos, const std::string& message,
                                 const std::string& hint = {}) {
   throw Error(ExitCode::bad_input, "launch-arguments", Diagnostic{message, pos, {}, hint});
-}
-
-template <typename T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-// For comparisons and messages; integers beyond 2^53 are compared by their bits before this is asked.
-double value_of(const std::byte* at, ElementType type) {
-  switch (type) {
-    case ElementType::u8:
-      return load<std::uint8_t>(at);
-    case ElementType::s8:
-      return load<std::int8_t>(at);
-    case ElementType::u16:
-      return load<std::uint16_t>(at);
-    case ElementType::s16:
-      return load<std::int16_t>(at);
-    case ElementType::u32:
-      return load<std::uint32_t>(at);
-    case ElementType::s32:
-      return load<std::int32_t>(at);
-    case ElementType::u64:
-      return static_cast<double>(load<std::uint64_t>(at));
-    case ElementType::s64:
-      return static_cast<double>(load<std::int64_t>(at));
-    case ElementType::f32:
-      return static_cast<double>(load<float>(at));
-    case ElementType::f64:
-      return load<double>(at);
-  }
-  return 0;
-}
-
-std::string text_of(const std::byte* at, ElementType type) {
-  if (type == ElementType::u64) return fmt::format("{}", load<std::uint64_t>(at));
-  if (type == ElementType::s64) return fmt::format("{}", load<std::int64_t>(at));
-  if (type == ElementType::f32) return fmt::format("{}", load<float>(at));
-  return fmt::format("{}", value_of(at, type));
 }
 
 // Releases the buffers of a launch, whatever happens.
@@ -93,11 +50,6 @@ class Buffers {
   gpu::Gpu& gpu_;
   std::vector<std::uint64_t> addresses_;
 };
-
-std::string label(const LaunchArg& arg, std::size_t index) {
-  return arg.name.empty() ? fmt::format("argument {}", index)
-                          : fmt::format("argument {} '{}'", index, shown(arg.name));
-}
 
 SourcePos place_or_file(const SourcePos& pos, const LaunchSpec& spec) {
   return pos.file.empty() ? SourcePos{spec.file, 0, 0} : pos;
@@ -135,7 +87,7 @@ void check_lanes(const LaunchArg& arg, std::size_t i, const ptx::Param& p) {
   const std::size_t size = frontend::size_of(arg.type), n = arg.lanes.size();
   if (p.bytes == n * size || (n == 3 && p.bytes == 4 * size)) return;
   bad_arguments(arg.pos,
-                fmt::format("{} is {} values of {}, {} bytes, but parameter '{}' has {}", label(arg, i), n, frontend::name_of(arg.type),
+                fmt::format("{} is {} values of {}, {} bytes, but parameter '{}' has {}", label_of(arg, i), n, frontend::name_of(arg.type),
                             n * size, p.name, p.bytes));
 }
 
@@ -152,11 +104,11 @@ void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
     if (arg.kind == LaunchArg::Kind::buffer && p.bytes != 8)
       bad_arguments(arg.pos,
                     fmt::format("{} is a buffer, but parameter '{}' has {} bytes and cannot be an address",
-                                label(arg, i), p.name, p.bytes));
+                                label_of(arg, i), p.name, p.bytes));
     if (arg.kind == LaunchArg::Kind::local && !address)
       bad_arguments(
           arg.pos, fmt::format("{} is local memory, but parameter '{}' has {} bytes and cannot be an address",
-                               label(arg, i), p.name, p.bytes));
+                               label_of(arg, i), p.name, p.bytes));
     if (arg.kind != LaunchArg::Kind::scalar) continue;
     if (!arg.lanes.empty()) {
       check_lanes(arg, i, p);
@@ -164,11 +116,11 @@ void check_against_parameters(const LaunchSpec& spec, const ptx::Function& f) {
     }
     if (frontend::size_of(arg.type) != p.bytes)
       bad_arguments(arg.pos,
-                    fmt::format("{} is a {} of {} bytes, but parameter '{}' has {}", label(arg, i),
+                    fmt::format("{} is a {} of {} bytes, but parameter '{}' has {}", label_of(arg, i),
                                 frontend::name_of(arg.type), frontend::size_of(arg.type), p.name, p.bytes),
                     fmt::format("its PTX type is .{}", ptx::name_of(p.type)));
     if (ptx::is_float(p.type) != frontend::is_floating(arg.type) && ptx::is_float(p.type))
-      bad_arguments(arg.pos, fmt::format("{} is a {}, but parameter '{}' is .{}", label(arg, i),
+      bad_arguments(arg.pos, fmt::format("{} is a {}, but parameter '{}' is .{}", label_of(arg, i),
                                          frontend::name_of(arg.type), p.name, ptx::name_of(p.type)));
   }
 }
@@ -221,29 +173,10 @@ void set_offset(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu) {
   throw Error(e.code(), e.id(), std::move(diagnostics));
 }
 
-bool equal(const std::byte* got, const std::byte* wanted, ElementType type, double tolerance) {
-  if (std::memcmp(got, wanted, frontend::size_of(type)) == 0) return true;
-  const double a = value_of(got, type), b = value_of(wanted, type);
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  if (std::isinf(a) || std::isinf(b)) return a == b;                 // infinity is no tolerance
-  if (tolerance == 0) return frontend::is_floating(type) && a == b;  // -0 and 0
-  return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
-}
-
-// Position of an element in its shape: "[3, 17]".
-std::string place(const LaunchArg& arg, std::uint64_t index) {
-  std::vector<std::uint64_t> at(arg.shape.size());
-  for (std::size_t d = arg.shape.size(); d-- > 0;) {
-    at[d] = index % arg.shape[d];
-    index /= arg.shape[d];
-  }
-  return fmt::format("[{}]", fmt::join(at, ", "));
-}
-
 // The message says where, as that of an interrupted kernel does.
 void stop_if(const volatile bool* interrupt, const char* doing, const LaunchArg& arg, std::size_t index) {
   if (interrupt != nullptr && *interrupt)
-    throw Error(ExitCode::interrupted, "interrupted", fmt::format("{} {}", doing, label(arg, index)));
+    throw Error(ExitCode::interrupted, "interrupted", fmt::format("{} {}", doing, label_of(arg, index)));
 }
 
 void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::uint64_t address,
@@ -262,18 +195,18 @@ void compare(const frontend::Expectation& expected, const LaunchArg& arg, std::u
     const std::byte* got = gpu.memory().host(address + offset);
     for (std::size_t at = 0; at < wanted.size(); at += size) {
       const std::byte *g = got + at, *w = wanted.data() + at;
-      if (equal(g, w, arg.type, expected.tolerance)) continue;
+      if (equal_elements(g, w, arg.type, expected.tolerance)) continue;
       const double error = std::abs(value_of(g, arg.type) - value_of(w, arg.type));
       if (std::isnan(error) || error > worst) worst = error;  // once NaN, it stays
       if (++different <= shown_differences)
         lines += fmt::format("{}{} is {}, expected {}", lines.empty() ? "" : "; ",
-                             place(arg, (offset + at) / size), text_of(g, arg.type), text_of(w, arg.type));
+                             place_of(arg, (offset + at) / size), text_of(g, arg.type), text_of(w, arg.type));
     }
   });
   if (different == 0) return;
   const std::string largest = std::isnan(worst) ? "NaN" : fmt::format("{}", worst);
   findings.push_back(
-      {fmt::format("{}: {} of {} elements differ (largest error {}): {}{}", label(arg, expected.arg),
+      {fmt::format("{}: {} of {} elements differ (largest error {}): {}{}", label_of(arg, expected.arg),
                    different, n, largest, lines, different > shown_differences ? "; ..." : ""),
        expected.pos,
        {},
@@ -290,7 +223,7 @@ PlannedLaunch plan_launch(const LaunchSpec& spec, gpu::ModuleId module, const gp
 }
 
 void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std::uint64_t seed,
-                const volatile bool* interrupt) {
+                const volatile bool* interrupt, const AfterLaunch& after) {
   const gpu::Kernel kernel = find_kernel(spec, module, gpu);
   const ptx::Function& f = gpu.module(module).functions[kernel.function];
   check_against_parameters(spec, f);
@@ -312,7 +245,7 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     }
     std::uint64_t address = 0;
     if (arg.kind == LaunchArg::Kind::buffer) {
-      address = addresses[i] = buffers.add(arg.bytes(), label(arg, i), arg.pos);
+      address = addresses[i] = buffers.add(arg.bytes(), label_of(arg, i), arg.pos);
       if (arg.contents.kind == Contents::Kind::zero) {
         gpu.charge_fill(arg.bytes(), 0, false);  // new memory is zero
       } else {
@@ -340,6 +273,12 @@ void run_launch(const LaunchSpec& spec, gpu::ModuleId module, gpu::Gpu& gpu, std
     with_place(e, spec);
   }
   gpu.synchronize();
+  if (after) {
+    Launched launched{spec, kernel, grid, block, local.dynamic_bytes(), params, {}};
+    for (std::size_t i = 0; i < spec.args.size(); ++i)
+      if (spec.args[i].kind == LaunchArg::Kind::buffer) launched.buffers.push_back({i, f.params[i].offset, addresses[i]});
+    after(launched);
+  }
 
   std::vector<Diagnostic> findings;
   for (const frontend::Expectation& e : spec.expect)

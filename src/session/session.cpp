@@ -8,6 +8,8 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "remote/device_client.h"
+#include "remote/socket.h"
 #include "session/configuration.h"
 #include "session/process.h"
 
@@ -87,6 +89,9 @@ gpu::Gpu& Session::gpu() {
     options.checkpoint = checkpoint_options(config_, *loaded_);
     options.checkpoint.write = claim_output(config_.checkpoint, ".checkpoint");
     if (!config_.resume.empty()) options.checkpoint.resume = claim_output(config_.resume, ".resume");
+    // Started by `simtlab corun exec` for a daemon that has the GPU.
+    if (environment("SIMTLAB_CORUN_DEVICE") == "1" && options.mode == gpu::Mode::timing)
+      options.shared = remote::connect_device(remote::default_directory(), loaded_->device.name);
     options.what_if = device::parse_what_if(config_.what_if);
     options.lowering = config_.lowering;
     options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm}};

@@ -1,0 +1,125 @@
+#include "probe/device_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "device/parameters.h"
+
+namespace simtlab::probe {
+namespace {
+
+// A TOML basic string.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<int>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+std::string plain(const Finding& f) {
+  if (!f.word.empty()) return f.word;
+  const double rounded = std::round(f.value);
+  const std::string number = std::abs(f.value - rounded) < 1e-9 * std::abs(f.value) && std::abs(rounded) < 9e15 ? fmt::format("{:.0f}", rounded) : fmt::format("{:.6g}", f.value);
+  return f.unit.empty() ? number : number + " " + f.unit;
+}
+
+// The value as the key's own printing has it. Empty: the key does not take it.
+std::string canonical(const device::Parameter& parameter, const Finding& f) {
+  device::Device scratch;
+  try {
+    device::store(parameter, plain(f), scratch);
+    return device::show(parameter, scratch);
+  } catch (const Error&) {   // out of the range that a device file may have: reported, not written
+    return {};
+  }
+}
+
+std::string source_of(const Finding& f) {
+  std::string out = "probe: " + f.method;
+  if (f.confidence == 1) return out;
+  return out + fmt::format("; {:.0f} % interval {:.6g} to {:.6g} {}, {} samples{}", f.confidence * 100, f.interval.low, f.interval.high, f.unit, f.samples, f.curve.empty() ? "" : ", curve " + f.curve);
+}
+
+bool is_text(const std::string& value) {
+  if (value == "true" || value == "false") return false;
+  return !std::ranges::all_of(value, [](char c) { return (c >= '0' && c <= '9') || c == '.'; }) || std::ranges::count(value, '.') > 1;
+}
+
+std::string entry(const std::string& name, const std::string& value, const char* kind, const std::string& why, bool text) {
+  return fmt::format("{} = {{ value = {}, {} = {} }}\n", name, text ? quoted(value) : value, kind, quoted(why));
+}
+
+std::string header(const Provenance& p, bool base) {
+  std::string out = fmt::format("# {}, as simtlab probe found it.\n", p.board);
+  if (p.partial) out += "# Partial: the measurement ended early, and what is missing was not looked for.\n";
+  out += base ? fmt::format("# What was not measured is taken from {} and marked as an estimate.\n\n", p.base_name)
+              : std::string("# What is missing was not found, or can't be measured: simtlab probe --base NAME fills it from another device.\n\n");
+  return out;
+}
+
+}  // namespace
+
+// As written, or with the title that the file's [sources] has for it.
+bool is_measured(std::string_view source) { return source.starts_with("probe: ") || source.starts_with("simtlab "); }
+
+std::optional<Interval> interval_in(std::string_view source) {
+  constexpr std::string_view begin = " % interval ", middle = " to ";
+  const std::size_t at = source.rfind(begin);
+  if (!is_measured(source) || at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = source.substr(at + begin.size());
+  const std::size_t to = rest.find(middle);
+  if (to == std::string_view::npos) return std::nullopt;
+  Interval out;
+  const auto read = [](std::string_view text, double& number) { return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{}; };
+  if (!read(rest.substr(0, to), out.low) || !read(rest.substr(to + middle.size()), out.high) || !(out.low <= out.high)) return std::nullopt;
+  return out;
+}
+
+std::string value_text(const Finding& f) {
+  if (!f.known()) return "unknown";
+  const device::Parameter* parameter = device::find_parameter(f.key);
+  if (parameter != nullptr)
+    if (std::string text = canonical(*parameter, f); !text.empty()) return text;
+  return plain(f);
+}
+
+std::string device_file(const Findings& findings, const Provenance& p, const device::LoadedDevice* base) {
+  std::string top, tables, section;
+  for (const device::Parameter& parameter : device::parameters()) {
+    const std::size_t dot = parameter.key.find('.');
+    const std::string table = dot == std::string::npos ? "" : parameter.key.substr(0, dot), name = dot == std::string::npos ? parameter.key : parameter.key.substr(dot + 1);
+    std::string line;
+    const Finding* f = findings.find(parameter.key);
+    const std::string value = f != nullptr && f->known() ? canonical(parameter, *f) : "";
+    // Text stays text whatever it looks like: "2.0" is a capability.
+    const auto written_as_text = [&](const std::string& v) { return is_text(v) || parameter.key == "compute_capability" || parameter.key == "product"; };
+    if (!value.empty()) {
+      line = entry(name, value, "source", source_of(*f), written_as_text(value));
+    } else if (base != nullptr) {
+      const auto at = std::ranges::find(base->entries, parameter.key, &device::Entry::key);
+      if (at != base->entries.end() && at->origin.layer != "default" && at->value != "unknown")
+        line = entry(name, at->value, "estimated", fmt::format("not measured; as {}{}", p.base_name, at->origin.source.empty() ? "" : ": " + at->origin.source), written_as_text(at->value));
+    }
+    if (line.empty()) continue;
+    if (table.empty()) {
+      top += line;
+      continue;
+    }
+    if (table != section) tables += fmt::format("\n[{}]\n", section = table);
+    tables += line;
+  }
+  std::string sources = fmt::format("\n[sources]\nprobe = {}\n", quoted(fmt::format("{} on {}, {}{}{}", p.tool, p.board, p.driver, p.clocks.empty() ? "" : ", " + p.clocks, p.date.empty() ? "" : ", " + p.date)));
+  return header(p, base != nullptr) + top + sources + tables;
+}
+
+}  // namespace simtlab::probe

@@ -1,0 +1,60 @@
+// What was found out of a board: one value each, how, and how sure that is; or why it is not known.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "probe/bootstrap.h"
+
+namespace simtlab::probe {
+
+struct Finding {
+  std::string key;          // of a device file ("l1.latency"), or of a measurement that no device file has ("departure.uncoalesced")
+  std::string unit;         // "cycles", "B", "/cycle", "Hz", "ns", "B/s", "" (a count or a word)
+  double value = 0;
+  std::string word;         // a value that is no number: "lru"
+  Interval interval;        // of the value; both equal to it where it is exact
+  double confidence = 0;    // that the value lies in the interval; 1: it was queried or follows exactly
+  std::uint64_t samples = 0;
+  std::string method;       // "slope of dependent chains"
+  std::string curve;        // name of the curve that it was read from; may be empty
+  std::string unknown;      // why there is no value; empty: there is one
+  bool known() const { return unknown.empty(); }
+};
+
+// What was measured for a finding, point by point.
+struct Series {
+  struct Point { double x = 0, y = 0; };
+  struct Knee { double x = 0, low = 0, high = 0; std::string what; };
+  std::string name;                 // "l1.latency"
+  std::string x, y;                 // "bytes", "cycles"
+  std::vector<Point> points;
+  std::vector<Knee> knees;          // detected
+};
+
+class Findings {
+ public:
+  // The same key again replaces the earlier finding.
+  void add(Finding finding);
+  void exact(std::string key, double value, std::string unit, std::string method, std::uint64_t samples = 1);
+  void word(std::string key, std::string value, std::string method, std::uint64_t samples = 1);
+  void measured(std::string key, double value, std::string unit, Interval interval, std::string method, std::uint64_t samples, std::string curve = {});
+  void unknown(std::string key, std::string why);
+  void series(Series series);
+
+  const Finding* find(std::string_view key) const;            // null: nobody looked
+  std::optional<double> value(std::string_view key) const;    // of what is known
+  double value_or(std::string_view key, double otherwise) const { return value(key).value_or(otherwise); }
+  const std::deque<Finding>& all() const { return findings_; }   // in the order in which they were found
+  const std::vector<Series>& curves() const { return series_; }
+
+ private:
+  std::deque<Finding> findings_;
+  std::vector<Series> series_;
+};
+
+}  // namespace simtlab::probe

@@ -1,0 +1,209 @@
+// Latency: one warp, one dependent chain of n, 2n, 4n steps; the slope. Throughput: one block on one SM, warps x independent chains; the slope
+// again, so that neither the clock nor what surrounds the chains counts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "probe/kinds.h"
+#include "probe/operation.h"
+#include "probe/sampling.h"
+#include "probe/chain.h"
+#include "probe/timer.h"
+#include "probe/window.h"
+
+namespace simtlab::probe {
+namespace {
+
+constexpr unsigned latency_steps = 32, throughput_instructions = 64;
+
+struct Latency {
+  double cycles = 0, residual = 0;
+};
+
+Latency chain_latency(Bench& bench, const Operation& op, unsigned steps, std::uint64_t out) {
+  const std::string text = chain_kernels(op, 1, steps, bench.board.facts());
+  std::vector<Chain> chains;
+  for (const unsigned factor : {1u, 2u, 4u}) chains.push_back({static_cast<double>(steps * factor * op.per_step), chain_cycles(bench, op, text, factor, 1, 1, out)});
+  const Slope slope = slope_of(chains);
+  return {slope.latency, slope.residual};
+}
+
+// A pipeline that takes a new instruction less often than its latency would let a chain give it one hides the latency. With cheap instructions of another pipeline between the
+// steps it shows.
+std::optional<double> padded_latency(Bench& bench, const Operation& op, double bare, std::uint64_t out) {
+  if (op.kind == Register::predicate || op.every != 0) return std::nullopt;
+  Operation padded = op, pads = op;
+  padded.padding = bare > 100 ? 128 : 32;
+  pads.step = "", pads.padding = padded.padding, pads.per_step = 1;
+  const double pairs = chain_latency(bench, pads, 4, out).cycles, all = chain_latency(bench, padded, 4, out).cycles * op.per_step;
+  return (all - pairs) / op.per_step;
+}
+
+void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
+  double residual = 0;
+  const Histogram samples = sample([&] {
+    const Latency l = chain_latency(bench, op, latency_steps, out);
+    residual = std::max(residual, l.residual);
+    return l.cycles;
+  });
+  Estimate e = estimate(samples);
+  std::string method = fmt::format("slope of dependent chains of {0} to {1} operations, one warp; chains are at most {2:.3g} cycles off the line", latency_steps * op.per_step, 4 * latency_steps * op.per_step,
+                                   residual);
+  bench.found.measured(fmt::format("op.{}.chain", op.name), e.value, "cycles", e.interval, method, e.samples);
+  if (const auto padded = padded_latency(bench, op, e.value, out); padded && *padded < e.value - 0.5) {
+    e.interval = {*padded, *padded};
+    method = fmt::format("slope of dependent chains with cheap instructions between the operations, less these; without them one takes {:.4g} cycles, the interval of its pipeline", e.value);
+    e.value = *padded;
+  }
+  bench.found.measured(fmt::format("op.{}.latency", op.name), e.value, "cycles", e.interval, method, e.samples);
+  if (!op.op_class.empty()) bench.found.measured(fmt::format("latency.{}", op.op_class), e.value, "cycles", e.interval, fmt::format("{}: {}", op.name, method), e.samples);
+}
+
+// Thread results per cycle of one SM, of chains that all end: what counts is when the last one does.
+double throughput_of(Bench& bench, const Operation& op, unsigned warps, unsigned chains, std::uint64_t out) {
+  const unsigned steps = std::max(1u, throughput_instructions / (chains * op.per_step));
+  const std::string text = chain_kernels(op, chains, steps, bench.board.facts());
+  const double once = chain_cycles(bench, op, text, 1, warps, chains, out), twice = chain_cycles(bench, op, text, 2, warps, chains, out);
+  const double operations = 32.0 * warps * chains * steps * op.per_step;
+  return twice > once ? operations / (twice - once) : 0;
+}
+
+// The same of chains that go on until the time is over: schedulers that prefer some warps leave the others behind, and at the end of all of them these would be
+// alone. Two windows: what begins and ends is the same in both. Fast operations come in so many chains that one warp has enough for its scheduler; slow ones, which are
+// sub-routines that a warp does one after the other, from as many warps as a block has.
+struct Load {
+  unsigned warps, chains, steps, blocks;   // warps of a block
+  std::uint64_t window;
+};
+
+// Steps of all chains a cycle, of all warps of one SM.
+double window_rate(Bench& bench, const Operation& op, const Load& load) {
+  const std::string text = window_kernel(op, load.chains, load.steps, bench.board.facts());
+  const auto function = bench.kernel(text, "window");
+  const double rate = rate_in_window(bench, function, {.warps = load.warps, .blocks = load.blocks, .cycles = load.window}, [&](std::uint64_t out) { return chain_arguments(op, out); });
+  bench.forget(text);
+  return rate * load.steps;
+}
+
+double steady_throughput(Bench& bench, const Operation& op, const Load& load) { return 32.0 * load.chains * op.per_step * window_rate(bench, op, load); }
+
+struct Steady {
+  Estimate rate;
+  std::string method;
+  bool saturated = true, settled = true;
+};
+
+// One of two ways: few warps with much independent work, or as many warps as an SM holds with a chain each. Whoever is limited by the latency alone has not reached the peak. The
+// loop's own instructions are a hundredth of a round; a window is long beside a round.
+Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t out) {
+  const gpu::BoardFacts& facts = bench.board.facts();
+  const unsigned most = std::min(facts.max_threads_per_block, 1024u) / 32;
+  const double rate_alone = throughput_of(bench, op, 1, 16, out);
+  if (rate_alone <= 0) return {};
+  const double alone = 32.0 / rate_alone;   // cycles of an operation of a warp that has its scheduler to itself
+  const bool wide = op.kind == Register::b64 || op.kind == Register::f64;   // two registers each
+  const unsigned chains = wide ? 16 : 32;
+  Load much{std::min(most, wide ? 8u : 16u), chains, std::max(1u, (alone < 1.5 ? 1024 : 512) / (chains * op.per_step)), 1, 0};
+  much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 1.5 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
+  Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 32) / op.per_step), 1, 0};
+  const std::string text = window_kernel(op, many.chains, many.steps, facts);
+  many.blocks = std::max(1u, bench.board.blocks_per_sm(bench.kernel(text, "window"), 32 * many.warps, 0));
+  const double round = alone * many.steps * op.per_step * many.warps * many.blocks / 4;
+  many.window = static_cast<std::uint64_t>(std::max(std::min(150'000.0, 8 * round), (bench.options.quick ? 14 : 24) * latency * many.steps * op.per_step));
+  // Chains of one warp that go side by side, or whose pipeline is slower than they are, need no further warps; those that do not are helped by warps alone. In between both are tried.
+  const bool parallel = alone < 0.4 * latency || latency < 0.9 * alone, serial = !parallel && (latency > 100 || alone > 0.9 * latency);
+  const double first = serial ? 0 : steady_throughput(bench, op, much), second = parallel ? 0 : steady_throughput(bench, op, many);
+  const Load& best = first >= second ? much : many;
+  Steady result;
+  // In a window of twice the length it has to be the same, or in one of four times.
+  double rate = std::max(first, second);
+  Load longer = best;
+  for (unsigned again = 0; again < 2; ++again) {
+    longer.window *= 2;
+    const double next = steady_throughput(bench, op, longer);
+    result.settled = std::abs(next - rate) <= 0.015 * next;
+    rate = next;
+    if (result.settled) break;
+  }
+  Histogram samples;
+  samples.add(rate);
+  result.rate = estimate(samples);
+  const double bound = 32.0 * many.warps * many.blocks / latency;
+  result.saturated = parallel || result.rate.value < 0.93 * bound;
+  result.method = fmt::format("operations of {} warps with {} chains each between {} and {} cycles after they began, on one SM", best.warps * best.blocks, best.chains, longer.window, 2 * longer.window);
+  return result;
+}
+
+void probe_throughput(Bench& bench, const Operation& op, std::uint64_t out) {
+  const unsigned most = std::min(bench.board.facts().max_threads_per_block, 1024u) / 32;
+  Series curve;
+  curve.name = fmt::format("op.{}.throughput", op.name), curve.x = "warps", curve.y = "/cycle";
+  double peak = 0, alone = 0;
+  std::vector<unsigned> warps;
+  for (unsigned w = 1; w < most; w *= 2) warps.push_back(w);
+  warps.push_back(most);
+  for (const unsigned chains : {1u, 4u})
+    for (const unsigned w : warps) {
+      if (bench.options.quick) continue;
+      const double rate = throughput_of(bench, op, w, chains, out);
+      if (chains == 1) curve.points.push_back({static_cast<double>(w), rate});
+      peak = std::max(peak, rate);
+      if (chains == 1) alone = std::max(alone, rate);
+    }
+  const Steady best = steady(bench, op, bench.found.value_or(fmt::format("op.{}.latency", op.name), 100), out);
+  const Estimate& e = best.rate;
+  const std::string& method = best.method;
+  if (!best.saturated || !best.settled || e.value <= 0) {
+    const std::string why = !best.settled ? "it depends on how long one looks" : "all warps that an SM holds do not saturate it: each does one after the other, and that takes its latency";
+    bench.found.unknown(fmt::format("op.{}.throughput", op.name), why);
+    if (!op.op_class.empty()) bench.found.unknown(fmt::format("throughput.{}", op.op_class), why);
+    return;
+  }
+  peak = std::max(peak, e.value);
+  bench.found.measured(fmt::format("op.{}.throughput", op.name), e.value, "/cycle", e.interval, method, e.samples, curve.points.empty() ? "" : curve.name);
+  if (!op.op_class.empty()) bench.found.measured(fmt::format("throughput.{}", op.op_class), e.value, "/cycle", e.interval, fmt::format("{}: {}", op.name, method), e.samples);
+  if (!bench.options.quick) {
+    // The fewest warps that reach the peak with one chain each: what a kernel without independent instructions needs.
+    if (alone >= 0.97 * peak)
+      for (const Series::Point& p : curve.points)
+        if (p.y >= 0.97 * peak) {
+          bench.found.measured(fmt::format("op.{}.warps", op.name), p.x, "", {p.x / 2, p.x}, "fewest warps, of powers of two, that reach 97 % of the peak with one chain each", curve.points.size(), curve.name);
+          break;
+        }
+    bench.found.series(std::move(curve));
+  }
+}
+
+}  // namespace
+
+double chain_cycles(Bench& bench, const Operation& op, const std::string& text, unsigned factor, unsigned warps, unsigned chains, std::uint64_t out) {
+  const auto function = bench.kernel(text, fmt::format("chain_{}", factor));
+  const std::vector<std::uint64_t> words = bench.run(function, 1, 32 * warps, chain_arguments(op, out), out, 4 * std::size_t{warps});
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  for (unsigned w = 0; w < warps; ++w) {
+    begin = std::min(begin, words[4 * w]);
+    end = std::max(end, words[4 * w + 1]);
+    if (!plausible(op, chains, std::bit_cast<double>(words[4 * w + 2])))
+      throw Error(ExitCode::program_failed, "probe-result", fmt::format("the chain of {} came out as {}", op.name, std::bit_cast<double>(words[4 * w + 2])),
+                  "the device (or simtlab) computes wrongly: please report it");
+    if (words[4 * w + 3] != words[3]) throw Error(ExitCode::program_failed, "probe-result", "warps of one block report different multiprocessors", "please report it");
+  }
+  return static_cast<double>(end - begin);
+}
+
+void probe_arithmetic(Bench& bench) {
+  const gpu::BoardFacts& facts = bench.board.facts();
+  const Bench::Buffer out(bench, 32 * 32);
+  for (const Operation& op : operations()) {
+    if (facts.cc_major * 10 + facts.cc_minor < op.least_cc) continue;
+    if (bench.options.quick && op.op_class.empty()) continue;
+    probe_latency(bench, op, out.address());
+    probe_throughput(bench, op, out.address());
+  }
+}
+
+}  // namespace simtlab::probe

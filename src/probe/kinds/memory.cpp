@@ -1,0 +1,123 @@
+// Main memory: its latency to one thread, and to many at once, as the thesis of Sanchez reports it: mean latency by the number of threads with a line through it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/rng.h"
+#include "probe/kinds.h"
+#include "probe/ring.h"
+#include "probe/sampling.h"
+
+namespace simtlab::probe {
+namespace {
+
+// Lines that nothing has read yet, far apart: no cache and no table of translations holds them.
+std::uint64_t range_of(const gpu::BoardFacts& facts) {
+  const std::uint64_t l2 = facts.l2_bytes.value_or(8 << 20);
+  return std::clamp<std::uint64_t>(1ull << 30, 4 * l2, std::max<std::uint64_t>(facts.free_bytes / 4, 4 * l2));
+}
+
+void latency(Bench& bench) {
+  const gpu::BoardFacts& facts = bench.board.facts();
+  const std::uint64_t bytes = range_of(facts);
+  const std::uint32_t loads = bench.options.quick ? 512 : 2048;
+  const Bench::Buffer buffer(bench, bytes);
+  std::vector<std::uint64_t> lines;
+  Rng rng(bench.options.seed);
+  std::uint64_t round = 0;
+  const Estimate e = estimate(sample([&] {
+    lines.clear();
+    // Equal parts in random order, a line of each, then in the same order another line of each: never a line twice, and all other parts between two lines of one, so that no table holds
+    // its translation.
+    const std::uint64_t parts = std::min<std::uint64_t>(bytes / (2 << 20), 512), part = bytes / parts / 128 * 128, rounds = (3 * loads + 64 + parts - 1) / parts;
+    std::vector<std::uint64_t> order = shuffled(steps(parts * part, part), bench.options.seed + ++round);
+    const std::uint64_t slice = part / rounds / 128 * 128;
+    for (std::uint64_t k = 0; k < rounds; ++k)
+      for (const std::uint64_t at : order) lines.push_back(at + k * slice + rng.below(std::max<std::uint64_t>(slice / 128, 1)) * 128);
+    const Ring ring(bench, buffer, lines, 128);
+    flush(bench);   // writing the chain may have left it in L2
+    return chase(bench, Path::past, ring, 0, loads);
+  }, bench.options.quick ? 1 : 3));
+  bench.found.measured("dram.latency", e.value, "cycles", e.interval, fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads, 2 * loads, bytes >> 20), e.samples);
+}
+
+constexpr const char* loaded_text = R"(
+// Every thread reads four lines of its own, one after the other, and leaves how long they took.
+.visible .entry loaded(.param .u64 data, .param .u64 zero, .param .u64 out)
+{
+  .reg .pred %q; .reg .b32 %t, %n, %c; .reg .b64 %p, %z, %o, %v, %w, %t0, %t1, %step;
+  ld.param.u64 %p, [data]; ld.param.u64 %z, [zero]; ld.param.u64 %o, [out];
+  mov.u32 %t, %tid.x; mov.u32 %n, %ntid.x; mov.u32 %c, %ctaid.x;
+  mad.lo.u32 %t, %c, %n, %t;
+  mul.wide.u32 %v, %t, 128; add.u64 %p, %p, %v;
+  mov.u32 %c, %nctaid.x; mul.lo.u32 %c, %c, %n;
+  mul.wide.u32 %step, %c, 128;
+  mul.wide.u32 %v, %t, 8; add.u64 %o, %o, %v;
+  mov.u64 %t0, %clock64;
+  and.b64 %v, %t0, %z; xor.b64 %p, %p, %v;
+  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %step; add.u64 %p, %p, %v;
+  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %step; add.u64 %p, %p, %v;
+  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %step; add.u64 %p, %p, %v;
+  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %v;
+  setp.eq.u64 %q, %p, 1;
+  @%q bra END;
+  mov.u64 %t1, %clock64;
+  sub.u64 %v, %t1, %t0;
+  st.global.u64 [%o], %v;
+END:
+  ret;
+}
+)";
+
+struct Line { double slope = 0, intercept = 0, r2 = 0; };
+
+Line through(const std::vector<Series::Point>& points) {
+  const auto n = static_cast<double>(points.size());
+  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+  for (const auto& p : points) x += p.x, y += p.y, xx += p.x * p.x, xy += p.x * p.y, yy += p.y * p.y;
+  const double sx = xx - x * x / n, sy = yy - y * y / n, sxy = xy - x * y / n;
+  if (sx <= 0) return {};
+  return {sxy / sx, (y - sxy / sx * x) / n, sy > 0 ? sxy * sxy / (sx * sy) : 1};
+}
+
+// Median of a warp's means: the lanes of a warp wait for the last of their lines together.
+double median_latency(Bench& bench, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data, std::uint64_t out) {
+  const auto words = bench.run(bench.kernel(loaded_text, "loaded"), blocks, threads, gpu::Arguments(data, std::uint64_t{0}, out), out, std::size_t{blocks} * threads);
+  std::vector<double> values;
+  for (const std::uint64_t w : words) values.push_back(static_cast<double>(w) / 4);
+  return median_of(one_per_warp(values, 32));
+}
+
+void under_load(Bench& bench) {
+  const gpu::BoardFacts& facts = bench.board.facts();
+  const std::uint32_t threads = std::min(facts.max_threads_per_block, 256u), most_blocks = 2 * facts.sms;
+  const std::uint64_t per_launch = std::uint64_t{4} * most_blocks * threads * 128;
+  const std::uint64_t l2 = facts.l2_bytes.value_or(0);
+  // Each launch reads another part of a buffer that is larger than L2.
+  const std::uint64_t parts = std::max<std::uint64_t>(2, 2 * l2 / per_launch + 2);
+  const Bench::Buffer data(bench, per_launch * parts), out(bench, std::uint64_t{8} * most_blocks * threads);
+  bench.board.fill(data.address(), std::byte{0}, data.bytes());   // what is read is added to the next address
+  Series curve{"memory.loaded", "threads", "cycles", {}, {}};
+  const std::uint32_t points = bench.options.quick ? 4 : 10;
+  for (std::uint32_t i = 1; i <= points; ++i) {
+    const std::uint32_t blocks = std::max(1u, most_blocks * i / points);
+    curve.points.push_back({static_cast<double>(blocks) * threads, median_latency(bench, blocks, threads, data.address() + i % parts * per_launch, out.address())});
+  }
+  const Line line = through(curve.points);
+  const auto n = curve.points.size();
+  const std::string method = fmt::format("least squares through {} numbers of threads, each of which reads lines of its own", n);
+  bench.found.measured("memory.loaded.slope", line.slope, "cycles/thread", {line.slope, line.slope}, method, n, curve.name);
+  bench.found.measured("memory.loaded.intercept", line.intercept, "cycles", {line.intercept, line.intercept}, method, n, curve.name);
+  bench.found.measured("memory.loaded.r2", line.r2, "", {line.r2, line.r2}, method, n, curve.name);
+  bench.found.series(std::move(curve));
+}
+
+}  // namespace
+
+void probe_memory(Bench& bench) {
+  latency(bench);
+  under_load(bench);
+}
+
+}  // namespace simtlab::probe

@@ -1,0 +1,21 @@
+// How often a measurement is repeated, and what its samples say.
+#pragma once
+
+#include <functional>
+
+#include "probe/bootstrap.h"
+#include "probe/histogram.h"
+
+namespace simtlab::probe {
+
+// Repeats until two samples in a row are equal (a board without noise), `most` times otherwise.
+Histogram sample(const std::function<double()>& measure, unsigned most = 9);
+
+struct Estimate {
+  double value = 0;      // median
+  Interval interval;     // 95 % of the median
+  std::uint64_t samples = 0;
+};
+Estimate estimate(const Histogram& samples);
+
+}  // namespace simtlab::probe

@@ -1,0 +1,70 @@
+#include "probe/timed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "probe/timer.h"
+#include "probe/window.h"
+
+namespace simtlab::probe {
+
+namespace {
+
+constexpr const char* prologue =
+    ".reg .b32 %r<16>, %lane, %thread, %warp, %pass, %u, %t, %w; .reg .b64 %l<16>, %a, %b, %c, %t0, %t1, %o, %v, %n; .reg .f32 %f<16>; .reg .f64 %d<8>; .reg .pred %p<8>, %q;\n"
+    "ld.param.u64 %a, [pa];\nld.param.u64 %b, [pb];\nld.param.u64 %c, [pc];\nmov.u32 %thread, %tid.x;\nand.b32 %lane, %thread, 31;\nshr.u32 %warp, %thread, 5;\nmov.u64 %l15, 0;\n";
+
+// What each warp leaves: its two readings, %l15, the multiprocessor.
+constexpr const char* epilogue =
+    "\nsetp.ne.u32 %q, %lane, 0;\n@%q bra DONE;\nmov.u32 %u, %ctaid.x;\nmov.u32 %pass, %ntid.x;\nadd.u32 %pass, %pass, 31;\nshr.u32 %pass, %pass, 5;\nmad.lo.u32 %u, %u, %pass, %warp;\n"
+                     "mul.wide.u32 %v, %u, 32;\nld.param.u64 %o, [out];\nadd.u64 %o, %o, %v;\nst.global.u64 [%o], %t0;\nst.global.u64 [%o+8], %t1;\nst.global.u64 [%o+16], %l15;\n"
+                     "mov.u32 %u, %smid;\ncvt.u64.u32 %v, %u;\nst.global.u64 [%o+24], %v;\nDONE:\nret;\n}\n";
+
+}  // namespace
+
+std::string timed_text(const Timed& t) {
+  std::string out = t.declarations;
+  for (const unsigned factor : {1u, 2u, 4u}) {
+    out += fmt::format(".visible .entry timed_{}(.param .u64 out, .param .u64 pa, .param .u64 pb, .param .u64 pc)\n{{\n", factor) + prologue;
+    out += t.setup + "\nmov.u32 %pass, 2;\nPASS:\n" + (t.barrier ? "bar.sync 0;\n" : "") + "mov.u64 %t0, %clock64;\n";
+    for (unsigned n = 0; n < t.repetitions * factor; ++n) out += t.body(n) + "\n";
+    out += "mov.u64 %t1, %clock64;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\n" + t.finish + epilogue;
+  }
+  return out;
+}
+
+double rate_of_timed(Bench& bench, const Timed& t, const TimedRun& run, std::uint64_t cycles) {
+  std::string body;
+  for (unsigned n = 0; n < t.repetitions; ++n) body += t.body(n) + "\n";
+  const std::string text = t.declarations + ".visible .entry window(.param .u64 out, .param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 cycles)\n{\n" + prologue + t.setup + "\n" +
+                           window_text(body, t.finish + "\n", "%l15");
+  Window window;
+  window.warps = (run.threads + 31) / 32, window.blocks = run.blocks, window.cycles = cycles, window.shared_bytes = run.shared_bytes;
+  return t.repetitions * rate_in_window(bench, bench.kernel(text, "window"), window, [&](std::uint64_t out) { return gpu::Arguments(out, run.a, run.b, run.c); });
+}
+
+std::vector<TimedWarp> run_timed(Bench& bench, const std::string& text, unsigned factor, const TimedRun& run) {
+  const std::size_t warps = std::size_t{run.blocks} * ((run.threads + 31) / 32);
+  const Bench::Buffer out(bench, 32 * warps);
+  const auto function = bench.kernel(text, fmt::format("timed_{}", factor));
+  const auto words = bench.run(function, run.blocks, run.threads, gpu::Arguments(out.address(), run.a, run.b, run.c), out.address(), 4 * warps, run.shared_bytes);
+  std::vector<TimedWarp> result(warps);
+  for (std::size_t i = 0; i < warps; ++i) result[i] = {words[4 * i], words[4 * i + 1], words[4 * i + 2], static_cast<std::uint32_t>(words[4 * i + 3])};
+  return result;
+}
+
+double span_of(const std::vector<TimedWarp>& warps) {
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  for (const TimedWarp& w : warps) begin = std::min(begin, w.begin), end = std::max(end, w.end);
+  return static_cast<double>(end - begin);
+}
+
+double slope_of_timed(Bench& bench, const Timed& timed, const TimedRun& run) {
+  const std::string text = timed_text(timed);
+  std::vector<Chain> chains;
+  for (const unsigned factor : {1u, 2u, 4u}) chains.push_back({static_cast<double>(timed.repetitions * factor), span_of(run_timed(bench, text, factor, run))});
+  return slope_of(chains).latency;
+}
+
+}  // namespace simtlab::probe

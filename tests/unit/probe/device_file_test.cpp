@@ -1,0 +1,34 @@
+// What device files say of measured values is read back.
+#include "probe/device_file.h"
+
+#include <gtest/gtest.h>
+
+#include "device/catalogue.h"
+
+namespace simtlab::probe {
+namespace {
+
+TEST(ProbeDeviceFile, IntervalsAreReadBackFromSources) {
+  Findings found;
+  found.measured("l1.latency", 36, "cycles", {35.25, 36.5}, "a chase; 90 % interval 1 to 2", 9, "l1.chase");
+  found.exact("l1.ways", 4, "", "told");
+  const std::string text = device_file(found, {.board = "a board", .driver = "a driver", .clocks = "", .date = "", .tool = "simtlab 1", .base_name = ""}, nullptr);
+  const auto source_of = [&](const std::string& key) {
+    const std::size_t at = text.find("\n" + key + " = "), begin = text.find("source = \"", at) + 10;
+    return text.substr(begin, text.find('"', begin) - begin);
+  };
+  EXPECT_TRUE(is_measured(source_of("latency")));
+  EXPECT_EQ(interval_in(source_of("latency")), (Interval{35.25, 36.5}));   // the last, which is the file's own
+  EXPECT_TRUE(is_measured(source_of("ways")));
+  EXPECT_EQ(interval_in(source_of("ways")), std::nullopt);
+}
+
+TEST(ProbeDeviceFile, SourcesOfOthersSayNoInterval) {
+  for (const char* source : {"", "book; 95 % interval 3 to 4", "probe: 95 % interval", "probe: a; 95 % interval 3", "probe: a; 95 % interval x to 4", "probe: a; 95 % interval 3 to x", "probe: a; 95 % interval 5 to 4",
+                             "probe: a; 95 % interval nan to 4"})
+    EXPECT_EQ(interval_in(source), std::nullopt) << source;
+  EXPECT_FALSE(is_measured("book: probe: "));
+}
+
+}  // namespace
+}  // namespace simtlab::probe

@@ -1,0 +1,275 @@
+// simtlab probe on simulated devices, whose parameters are known: every value that it reports is the device's. Shipped devices and devices drawn at random.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "device/catalogue.h"
+#include "device/parameters.h"
+#include "gpu/board.h"
+#include "probe/device_file.h"
+#include "probe/kinds.h"
+
+namespace simtlab::probe {
+namespace {
+
+// A number of the device; nullopt: a word.
+std::optional<double> number_of(const device::Parameter& parameter, device::Device& device) {
+  return std::visit(
+      []<class T>(T field) -> std::optional<double> {
+        if constexpr (std::is_same_v<T, double*> || std::is_same_v<T, std::uint32_t*> || std::is_same_v<T, std::uint64_t*>)
+          return static_cast<double>(*field);
+        else
+          return std::nullopt;
+      },
+      parameter.field(device));
+}
+
+struct Verdict {
+  unsigned right = 0, unknown = 0;
+  std::vector<std::string> wrong, open;
+};
+
+// Counts and sizes exactly, rates within 3 %, times and latencies within 1 %.
+double tolerance_of(const Finding& f) {
+  if (f.unit.empty() || f.unit == "B") return 0;
+  return f.unit.find('/') != std::string::npos ? 0.03 : 0.01;
+}
+
+void judge(const Findings& found, device::Device device, Verdict& verdict) {
+  for (const Finding& f : found.all()) {
+    const device::Parameter* parameter = device::find_parameter(f.key);
+    if (parameter == nullptr) continue;
+    const std::string truth = device::show(*parameter, device);
+    if (!f.known()) {
+      ++verdict.unknown;
+      verdict.open.push_back(fmt::format("{}: {} ({})", f.key, f.unknown, truth));
+      continue;
+    }
+    const auto number = number_of(*parameter, device);
+    // The simulated memory is as fast as its file says where the file says it at all.
+    if (number == 0.0 && f.key.ends_with("_measured")) continue;
+    const bool equal = f.word.empty() && number ? std::abs(f.value - *number) <= tolerance_of(f) * std::abs(*number) + 1e-9 : value_text(f) == truth;
+    if (equal)
+      ++verdict.right;
+    else
+      verdict.wrong.push_back(fmt::format("{}: found {}, is {}; {}", f.key, value_text(f), truth, f.method));
+  }
+}
+
+// only: kinds; empty: all.
+Findings measure(const device::Device& device, bool whole_caches, const std::vector<std::string>& kinds = {}) {
+  Findings found;
+  const auto board = gpu::simulated_board(device);
+  ProbeOptions quick, full;
+  quick.quick = true;
+  Bench bench(*board, quick, found);
+  const Outcome outcome = run_probes(bench, kinds);
+  for (const std::string& failed : outcome.failed) ADD_FAILURE() << failed;
+  if (whole_caches) {
+    Bench more(*board, full, found);
+    const std::vector<std::string> only = {"cache"};
+    run_probes(more, only);
+  }
+  return found;
+}
+
+std::string listed(const std::vector<std::string>& lines) { return fmt::format("{}", fmt::join(lines, "\n")); }
+
+// ---- devices at random
+
+class Draw {
+ public:
+  // small_l2: its geometry is looked for, too.
+  Draw(std::uint64_t seed, bool small_l2) : rng_(seed), small_l2_(small_l2) {}
+
+  device::LoadedDevice device() {
+    static const char* const bases[] = {"gtx480", "k40", "titanx-maxwell", "v100", "rtx2060", "a100"};
+    for (unsigned attempt = 0; attempt < 200; ++attempt) {
+      const std::string base = bases[rng_.below(std::size(bases))];
+      settings_.clear();
+      sm();
+      operations(base);
+      l1();
+      l2_and_memory();
+      others();
+      try {
+        return device::load_device(base, settings_);
+      } catch (const Error&) {   // what was drawn does not go together
+      }
+    }
+    throw std::logic_error("no consistent device was drawn");
+  }
+
+ private:
+  std::uint64_t between(std::uint64_t low, std::uint64_t high) { return low + rng_.below(high - low + 1); }
+  template <class T>
+  T one_of(std::initializer_list<T> values) {
+    return *(values.begin() + rng_.below(values.size()));
+  }
+  template <class T>
+  void set(const std::string& key, T value, const char* unit = "") {
+    settings_.push_back({key, fmt::format("{}{}{}", value, *unit == 0 ? "" : " ", unit), {}});
+  }
+
+  void sm() {
+    schedulers_ = one_of({1u, 2u, 4u});
+    set("sm.count", 4);
+    set("sm.schedulers", schedulers_);
+    set("sm.issue_width", one_of({1u, 2u}));
+    set("sm.scheduler", one_of({"lrr", "gto", "oldest", "two_level"}));
+    set("sm.max_warps", 48);
+    set("sm.max_threads", 1536);
+    set("sm.branch_latency", between(2, 30), "cycles");
+    set("sm.barrier_latency", between(8, 60), "cycles");
+  }
+
+  void operations(const std::string&) {
+    for (const char* name : {"int_alu", "fp32"}) set(fmt::format("latency.{}", name), between(4, 22), "cycles");
+    set("throughput.fp32", schedulers_ * one_of({16u, 32u}), "/cycle");
+    const auto integer = schedulers_ * one_of({16u, 32u});
+    set("throughput.int_alu", integer, "/cycle"), set("throughput.int_mul", integer, "/cycle");
+    set("latency.int_mul", between(6, 30), "cycles");
+    // Sub-routines: slow enough to be reached by the warps of an SM.
+    for (const char* name : {"int_div", "fp32_div", "fp32_sqrt"}) {
+      set(fmt::format("latency.{}", name), between(200, 400), "cycles");
+      set(fmt::format("throughput.{}", name), 0.5 * schedulers_, "/cycle");
+    }
+    for (const char* name : {"fp64_div", "fp64_sqrt"}) {
+      set(fmt::format("latency.{}", name), between(400, 800), "cycles");
+      set(fmt::format("throughput.{}", name), 0.25 * schedulers_, "/cycle");
+    }
+    set("throughput.fp16", schedulers_ * one_of({16u, 32u}), "/cycle");
+    set("throughput.load", schedulers_ == 1 ? 8 : 16, "/cycle");
+    for (const char* name : {"bit", "sfu", "convert", "convert64", "fp64"}) {
+      set(fmt::format("latency.{}", name), between(6, 40), "cycles");
+      set(fmt::format("throughput.{}", name), schedulers_ * one_of({4u, 8u, 16u}), "/cycle");
+    }
+    for (const char* name : {"shuffle", "vote"}) {
+      set(fmt::format("latency.{}", name), between(6, 40), "cycles");
+      set(fmt::format("throughput.{}", name), one_of({8u, 16u, 32u}), "/cycle");
+    }
+    set("latency.fence", between(100, 300), "cycles");
+  }
+
+  void cache(const std::string& key, std::uint64_t sets, std::uint32_t ways, std::uint32_t line, std::uint32_t sector, std::uint64_t parts) {
+    set(key + ".bytes", sets * ways * line * parts, "B");
+    set(key + ".ways", ways);
+    set(key + ".line_bytes", line, "B");
+    set(key + ".sector_bytes", sector, "B");
+  }
+
+  void l1() {
+    const auto line = one_of({32u, 64u, 128u}), sector = line == 32 ? 32 : line == 64 ? one_of({32u, 64u}) : one_of({32u, 64u, 128u});
+    const auto ways = one_of({3u, 4u, 6u, 8u, 16u});
+    const std::uint64_t sets = one_of({8u, 16u, 32u, 64u});
+    cache("l1", sets, ways, line, sector, 1);
+    set("l1.latency", between(20, 60), "cycles");
+    set("l1.replacement", ways % 3 == 0 ? one_of({"lru", "fifo", "lru", "random"}) : one_of({"lru", "fifo", "plru", "lru"}));
+    set("l1.set_index", one_of({"modulo", "hash", "xor", "modulo"}));
+    const bool shared_storage = rng_.below(2) == 0;
+    set("l1.unified_bytes", shared_storage ? std::max<std::uint64_t>(sets * ways * line, 64 << 10) : 0, "B");
+    set("sm.shared_bytes", 48 << 10, "B");
+    set("sm.shared_bytes_per_block", 32 << 10, "B");
+    set("sm.shared_bytes_per_block_optin", 40 << 10, "B");
+    set("sm.shared_reserved_per_block", 0, "B");
+    set("shared.latency", between(16, 50), "cycles");
+    set("shared.banks", 32);
+    set("shared.bank_bytes", one_of({4u, 8u}), "B");
+  }
+
+  void l2_and_memory() {
+    const std::uint64_t slices = small_l2_ ? 4 : 8;
+    cache("l2", small_l2_ ? one_of({8u, 16u}) : 64u, one_of({4u, 8u, 12u}), 128, 32, slices);
+    set("l2.slices", slices);
+    set("l2.partitions", 1);
+    set("l2.set_index", one_of({"modulo", "hash"}));
+    const auto latency = between(120, 320);
+    set("l2.latency", latency, "cycles");
+    set("interconnect.latency", latency / 4, "cycles");
+    set("latency.atomic", latency + between(0, 60), "cycles");
+    set("dram.partitions", 2);
+    const bool translated = rng_.below(3) == 0;
+    const auto walk = between(40, 160);
+    set("tlb.enabled", translated);
+    set("tlb.entries", one_of({16u, 24u, 32u}));
+    set("tlb.page_bytes", one_of({128u, 512u, 2048u}), "KiB");
+    set("tlb.miss_latency", walk, "cycles");
+    set("dram.latency", latency + between(80, 300) + (translated ? walk : 0), "cycles");
+    set("dram.bytes", 4, "GiB");
+    const auto bandwidth = between(8, 24);   // of a bus of 64 bits
+    set("dram.bandwidth", bandwidth, "GB/s"), set("memory_clock", 62.5 * static_cast<double>(bandwidth), "MHz");
+    set("dram.bandwidth_measured", 0, "B/s"), set("dram.read_bandwidth_measured", 0, "B/s");
+    set("l2.bytes_per_cycle", one_of({48u, 64u}), "B/cycle");
+    set("interconnect.sm_bytes_per_cycle", 32, "B/cycle"), set("interconnect.sm_write_bytes_per_cycle", 32, "B/cycle");
+  }
+
+  void others() {
+    set("constant.latency", between(8, 40), "cycles");
+    cache("constant", one_of({4u, 8u, 16u}), one_of({2u, 4u}), 64, 64, 1);
+    set("constant.set_index", "modulo");
+    set("host.launch_overhead", between(2000, 9000), "ns");
+    set("host.block_launch", between(8, 40), "cycles");
+    set("host.copy_latency", between(5, 30), "us");
+    set("host.copy_bandwidth_h2d", between(3, 60), "GB/s");
+    set("host.copy_bandwidth_d2h", between(3, 60), "GB/s");
+  }
+
+  Rng rng_;
+  bool small_l2_;
+  std::vector<device::Setting> settings_;
+  std::uint32_t schedulers_ = 1;
+};
+
+constexpr unsigned devices_a_test = 5;
+const std::vector<std::string> memory_kinds = {"clock", "shared", "cache", "constant", "memory", "tlb", "atomic", "launch", "copy", "occupancy"};
+
+void check_random_devices(unsigned first, const std::vector<std::string>& kinds, unsigned least, bool caches) {
+  Verdict all;
+  for (std::uint64_t seed = first; seed < first + devices_a_test; ++seed) {
+    const device::LoadedDevice drawn = Draw(seed, caches).device();
+    Verdict v;
+    judge(measure(drawn.device, caches, kinds), drawn.device, v);
+    EXPECT_TRUE(v.wrong.empty()) << "seed " << seed << ", " << drawn.device.name << ":\n" << listed(v.wrong);
+    EXPECT_GT(v.right, least) << "seed " << seed;
+    all.right += v.right, all.unknown += v.unknown;
+    for (const std::string& open : v.open) all.open.push_back(fmt::format("seed {}: {}", seed, open));
+  }
+  EXPECT_LE(all.unknown, (all.right + all.unknown) / 20) << listed(all.open);
+  if (std::getenv("SIMTLAB_SHOW") != nullptr) fmt::print("{} right, {} unknown\n{}\n", all.right, all.unknown, listed(all.open));
+}
+
+// Ten tests of five: what takes little time of fifty devices, operations and bandwidths of ten.
+class RandomDevices : public testing::TestWithParam<unsigned> {};
+
+TEST_P(RandomDevices, what_is_found_of_memory_is_true) { check_random_devices(1 + GetParam() * devices_a_test, memory_kinds, 40, true); }
+TEST_P(RandomDevices, what_is_found_of_operations_is_true) {
+  if (GetParam() < 2) check_random_devices(101 + GetParam() * devices_a_test, {"arithmetic", "issue", "control", "bandwidth"}, 40, false);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomDevices, testing::Range(0u, 10u));
+
+class ShippedDevices : public testing::TestWithParam<std::string> {};
+
+// Operations and bandwidths of some: they take most of the time.
+TEST_P(ShippedDevices, what_is_found_is_true) {
+  const device::LoadedDevice loaded = device::load_device(GetParam());
+  const bool whole = GetParam() == "gtx480" || GetParam() == "v100";
+  Verdict v;
+  judge(measure(loaded.device, false, whole ? std::vector<std::string>{} : memory_kinds), loaded.device, v);
+  EXPECT_TRUE(v.wrong.empty()) << listed(v.wrong);
+  EXPECT_GT(v.right, whole ? 75u : 40u);
+  EXPECT_LE(v.unknown, (v.right + v.unknown) / 20) << listed(v.open);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ShippedDevices, testing::ValuesIn(device::list_devices()), [](const auto& info) {
+  std::string name = info.param;
+  std::ranges::replace_if(name, [](char c) { return c == '-' || c == '.'; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace simtlab::probe
