@@ -24,7 +24,10 @@ constexpr const char* description =
     "  simtlab cache app.cu --gpu gtx480        what it does to L1 and L2, and why it misses\n"
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
     "  simtlab predict --counts c.toml          analytical models from counts given by hand\n"
+    "  simtlab corun --policy mps,shark         several applications on one GPU\n"
     "  simtlab validate timing                  the simulator beside published measurements\n"
+    "  simtlab report RESULT.json --html=r.html a result as a page; --md, --csv, --sqlite, --timeline\n"
+    "  simtlab compare A.json B.json            what differs between two results, and why\n"
     "  simtlab explain long_scoreboard          what a word of the report means\n";
 
 struct Arguments {
@@ -36,12 +39,14 @@ struct Arguments {
 Arguments arguments(int argc, char** argv) {
   Arguments out;
   const std::vector<std::string> all(argv + 1, argv + argc);
-  const auto dashes = !all.empty() && (all.front() == "run" || all.front() == "cache" || all.front() == "predict") ? std::ranges::find(all, "--") : all.end();
+  const auto dashes = !all.empty() && (all.front() == "run" || all.front() == "cache" || all.front() == "predict" || all.front() == "corun") ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
   const bool compiles = !all.empty() && all.front() == "build";  // its options are the compiler's
+  const bool prints = !all.empty() && all.front() == "report";   // elsewhere --timeline takes the next word
   for (std::string& a : out.ours) {
     if (a == "--json" || a == "--csv") a += "=-";
+    if (prints && (a == "--md" || a == "--html" || a == "--timeline" || a == "--sqlite")) a += "=-";
     // CLI11 would take the next argument for the value.
     if (!compiles && a.starts_with("--") && a.find('=') + 1 == a.size())
       throw Error(ExitCode::usage, "option-value", fmt::format("{} has no value", shown(a)),
@@ -83,12 +88,18 @@ int parse_and_run(int argc, char** argv) {
   add_dram(app, chosen);
   add_predict(app, chosen, split.after_dashes);
   add_probe(app, chosen);
+  add_corun(app, chosen, split.after_dashes);
   add_trace(app, chosen);
   add_report(app, chosen);
+  add_compare(app, chosen);
+  add_rerun(app, chosen);
   add_list(app, chosen);
   add_config(app, chosen);
   add_explain(app, chosen);
   add_validate(app, chosen);
+  add_doctor(app, chosen);
+  add_completion(app, chosen);
+  add_man(app, chosen);
   add_version(app, chosen);
   app.set_version_flag("--version", "simtlab " + std::string(version()));
   try {

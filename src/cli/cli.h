@@ -22,13 +22,19 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
 void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_build(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
+void add_rerun(CLI::App& app, Action& chosen);
+void add_completion(CLI::App& app, Action& chosen);
+void add_man(CLI::App& app, Action& chosen);
 void add_list(CLI::App& app, Action& chosen);
 void add_config(CLI::App& app, Action& chosen);
 void add_dram(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
+void add_corun(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_trace(CLI::App& app, Action& chosen);
 void add_probe(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
+void add_doctor(CLI::App& app, Action& chosen);
 void add_validate(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 

@@ -1,5 +1,5 @@
 // simtlab config show: the effective values of a device, a memory technology or a memory controller and where
-// each came from.
+// each came from. simtlab config diff and init: command_config_files.cpp.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/cli.h"
+#include "cli/config_files.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "device/memory_controller.h"
@@ -141,8 +142,9 @@ int show(const Show& options) {
 }  // namespace
 
 void add_config(CLI::App& app, Action& chosen) {
-  CLI::App* config = app.add_subcommand("config", "Look at the configuration");
+  CLI::App* config = app.add_subcommand("config", "Look at the configuration, compare two, begin one");
   config->require_subcommand(1);
+  add_config_files(*config, chosen);
   CLI::App* sub = config->add_subcommand(
       "show",
       "Every effective value of the device (--gpu, --set, files, environment), of a memory technology "

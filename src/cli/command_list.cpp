@@ -12,6 +12,7 @@
 #include "device/catalogue.h"
 #include "device/memory_controller.h"
 #include "device/technology.h"
+#include "probe/kinds.h"
 #include "ptx/coverage.h"
 
 namespace simtlab::cli {
@@ -134,6 +135,12 @@ std::string list_schedulers(const Format& format) {
                format);
 }
 
+std::string list_probes(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const probe::Kind& kind : probe::kinds()) rows.push_back({std::string(kind.name), std::string(kind.doc), std::string(kind.needs)});
+  return table({"name", "measures", "needs"}, rows, format);
+}
+
 std::string list_ptx(const Format& format) {
   std::vector<std::vector<std::string>> rows;
   for (const ptx::CoverageEntry& e : ptx::coverage()) {
@@ -171,7 +178,7 @@ const std::vector<ExitCodeText>& exit_codes() {
 
 void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list = app.add_subcommand(
-      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, exit-codes");
+      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, probes, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -190,6 +197,7 @@ void add_list(CLI::App& app, Action& chosen) {
   add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);
+  add("probes", "What simtlab probe measures (--only NAME,...)", list_probes);
   add("exit-codes", "Exit codes", list_exit_codes);
 }
 

@@ -1,83 +1,54 @@
-// simtlab probe: measures a GPU's parameters. Today the part that needs no device: levels in a curve of latency by size.
-#include <fmt/format.h>
-
+// simtlab probe: measures a GPU's parameters, or evaluates a curve that was measured elsewhere.
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/manifest.h"
 #include "cli/output.h"
-#include "cli/probe_result.h"
-#include "probe/curve.h"
-#include "probe/levels.h"
-#include "result/json.h"
+#include "cli/probe.h"
 
 namespace simtlab::cli {
 namespace {
 
-struct ProbeOptions {
-  std::string analyse, gpu, detector = "rank";
-  std::optional<double> significance, step, confidence;
-  OutputOptions output;
-};
-
-// --step 10 would be a thousand per cent: shares are shares.
-void take_share(const char* option, const std::optional<double>& given, double most, double& out) {
-  if (!given) return;
-  if (!(*given > 0) || !(*given <= most)) throw Error(ExitCode::usage, "probe-options", fmt::format("{} {:g} is not above 0 and up to {:g}", option, *given, most), "it is a share: 0.05 is 5 %");
-  out = *given;
-}
-
-int analyse(ProbeOptions o) {
-  const RunClock clock;
-  check_outputs(o.output);
-  check_inputs(o.output, {o.analyse});
-  probe::LevelOptions options;
-  take_share("--significance", o.significance, 0.5, options.change.significance);
-  take_share("--step", o.step, 10, options.least_step);
-  take_share("--confidence", o.confidence, 0.9999, options.confidence);
-  options.change.method = o.detector == "ks" ? probe::ChangeMethod::ks : probe::ChangeMethod::rank;
-  const probe::Curve curve = probe::read_curve(o.analyse);
-  const probe::Levels levels = probe::find_levels(curve, options);
-  result::Result result = result_of(curve, levels);
-  result.manifest.mode = "probe";
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(o.analyse, ignored)) result.manifest.inputs = hash_inputs({o.analyse});
-  clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  const std::string text = text_of(std::filesystem::path(o.analyse).filename().string(), curve, levels, options);
-  if (!o.output.output.empty())
-    write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output))
-    print(text);
-  return 0;
-}
-
 int run_probe(const ProbeOptions& o) {
-  if (o.analyse.empty())
-    throw Error(ExitCode::unsupported, "probe-device", "measuring a device is not there yet: simtlab probe only analyses curves that were measured elsewhere",
-                "simtlab probe --analyse CURVE.csv (columns size_bytes,cycles) finds their levels; simtlab validate timing measures the simulated devices");
-  if (!o.gpu.empty()) throw Error(ExitCode::usage, "probe-options", "--analyse takes no device: a curve says nothing of the board that it was measured on", "leave out --gpu");
-  return analyse(o);
+  if (o.method == "thesis" && (!o.only.empty() || !o.analyse.empty() || !o.compare.empty()))
+    throw Error(ExitCode::usage, "probe-options", "--method thesis is a way to measure a board as a whole", "leave out --only, --analyse and --compare");
+  if (o.device && (o.run.device.gpu || !o.run.device.set.empty())) throw Error(ExitCode::usage, "probe-options", "--device is a real board, --gpu and --set describe a simulated one", "give one of them");
+  if (!o.compare.empty()) {
+    if (o.run.device.gpu || o.device || !o.analyse.empty() || !o.base.empty() || !o.only.empty() || !o.curves.empty() || o.quick)
+      throw Error(ExitCode::usage, "probe-options", "--compare measures nothing: it takes two files", "simtlab probe --compare A B [-o FILE] [--json] [--csv]");
+    return probe_compare(o);
+  }
+  if (o.analyse.empty()) return probe_board(o);
+  if (o.run.device.gpu || o.device) throw Error(ExitCode::usage, "probe-options", "--analyse takes no device: a curve says nothing of the board that it was measured on", "leave out --gpu and --device");
+  return probe_curve(o);
 }
 
 }  // namespace
 
 void add_probe(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("probe", "Find cache levels in a measured curve (measuring devices is not there yet)");
+  CLI::App* sub = app.add_subcommand("probe", "Measure a GPU's parameters, and write the device file that the models read");
   const auto o = std::make_shared<ProbeOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
-  sub->add_option("--analyse", o->analyse, "Find the levels in this curve: CSV with the columns size_bytes,cycles[,weight]")->check(not_empty)->type_name("CURVE.csv");
-  sub->add_option("--gpu", o->gpu, "The device to measure (not there yet)")->check(not_empty)->type_name("NAME|FILE");
-  sub->add_option("--detector", o->detector, "Of changes: rank (default) or ks, Kolmogorov-Smirnov")->check(CLI::IsMember({"rank", "ks"}))->type_name("NAME");
-  sub->add_option("--significance", o->significance, "A change that chance makes more often is none (default 0.05)")->type_name("P");
-  sub->add_option("--step", o->step, "Levels differ by at least this share (default 0.1)")->type_name("SHARE");
-  sub->add_option("--confidence", o->confidence, "Of the intervals (default 0.95)")->type_name("SHARE");
+  add_device_options(*sub, o->run.device);
+  sub->add_option("--device", o->device, "A real board: its index or UUID (simtlab doctor lists them)")->check(not_empty)->type_name("N|UUID")->group("Configuration");
+  sub->add_flag("--quick", o->quick, "Fewer points; what takes long is left out")->group("Configuration");
+  sub->add_option("--only", o->only, "These probes and those that they need: simtlab list probes")->delimiter(',')->type_name("NAME,...")->group("Configuration");
+  sub->add_option("--method", o->method, "slope (default), or thesis: one interval less the clock's cost, as Sanchez published it, with the slopes beside it")->check(CLI::IsMember({"slope", "thesis"}))->type_name("NAME")->group("Configuration");
+  sub->add_option("--base", o->base, "Fill what was not found from this device, marked as estimates")->check(not_empty)->type_name("NAME|FILE")->group("Configuration");
+  sub->add_option("--seed", o->run.seed, "Seed of random orders (default 1)")->type_name("N")->group("Configuration");
+  sub->add_option("--threads", o->run.threads, "Host threads of a simulated board; 0 (default): all")->type_name("N")->group("Limits");
+  sub->add_option("--max-time", o->run.max_time, "Stop after this wall time, and keep what was measured")->type_name("TIME")->group("Limits");
+  sub->add_option("--max-memory", o->run.max_memory, "Most host memory for a simulated board's allocations")->type_name("SIZE")->group("Limits");
+  sub->add_option("--curves", o->curves, "Write every measured curve to a CSV file in this folder")->check(not_empty)->type_name("FOLDER")->group("Output");
+  sub->add_option("--analyse", o->analyse, "Find the levels in this curve instead: CSV with the columns size_bytes,cycles[,weight]")->check(not_empty)->type_name("CURVE.csv")->group("A curve");
+  sub->add_option("--detector", o->detector, "Of changes: rank (default) or ks, Kolmogorov-Smirnov")->check(CLI::IsMember({"rank", "ks"}))->type_name("NAME")->group("A curve");
+  sub->add_option("--significance", o->significance, "A change that chance makes more often is none (default 0.05)")->type_name("P")->group("A curve");
+  sub->add_option("--step", o->step, "Levels differ by at least this share (default 0.1)")->type_name("SHARE")->group("A curve");
+  sub->add_option("--confidence", o->confidence, "Of the intervals (default 0.95)")->type_name("SHARE")->group("A curve");
+  sub->add_option("--compare", o->compare, "Two measurements instead: results of --json, device files, or names of devices")->expected(2)->check(not_empty)->type_name("A B")->group("Two measurements");
   add_output_options(*sub, o->output);
-  sub->footer("Form: simtlab probe --analyse CURVE.csv [--detector ks] [--json]");
+  sub->footer("Forms: simtlab probe [--gpu NAME | --device N] [--quick] [-o DEVICE.toml] [--base NAME] [--curves FOLDER]\n       simtlab probe --method thesis [--gpu NAME | --device N] [--quick]\n       simtlab probe --analyse CURVE.csv [--detector ks] [--json]\n       simtlab probe --compare A B [--json] [--csv]\n-o writes the device file; of a curve and of a comparison, the text.");
   sub->callback([&chosen, o] { chosen = [o] { return run_probe(*o); }; });
 }
 

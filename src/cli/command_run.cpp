@@ -213,6 +213,26 @@ void add_trace_options(CLI::App& command, Run& run) {
       ->group(group);
 }
 
+void add_board_options(CLI::App& command, BoardWish& wish) {
+  const auto group = "Kernel without a host program";
+  command.add_option("--device", wish.device, "The same launch on this real board, too: index or UUID of `simtlab doctor`; values are compared, times stand beside each other")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("N|UUID")
+      ->group(group);
+  command.add_option("--repeat", wish.repeat, "Launches on the board that are timed (default 20)")->check(CLI::Range(1u, 100000u))->type_name("N")->group(group);
+  command.add_option("--tolerance", wish.tolerance, "Of floating-point values on the board, relative to max(1, |value|) (default 1e-5, f64 1e-12)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("SHARE")
+      ->group(group);
+}
+
+// A real board runs what has no host program.
+void check_board(const CLI::App& app, const BoardWish& wish, bool is_ptx) {
+  if (wish.device.empty() || is_ptx) return;
+  throw Error(ExitCode::usage, "run-what", "--device is for the launch of one PTX kernel: the simulated libraries do not hand a program's launches to a real board",
+              command_of(app) + " kernel.ptx --launch FILE --device 0; simtlab build app.cu -ptx makes the PTX");
+}
+
 // `run kernel.cl [BUILD OPTIONS]`.
 int opencl_kernel(const CLI::App& app, const Run& options, const std::vector<std::string>& rest, bool more) {
   KernelRun kernel = options.kernel;
@@ -241,6 +261,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
   if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
   check_outputs(options.output);
+  check_board(app, options.kernel.board, !after_dashes && rest.size() == 1 && rest.front().ends_with(".ptx"));
   if (std::ranges::any_of(rest, frontend::is_opencl_source)) return opencl_kernel(app, options, rest, after_dashes.has_value());
   if (std::ranges::any_of(rest, is_source)) {
     for (const std::string& a : rest)
@@ -286,6 +307,7 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   add_trace_options(*sub, *options);
   add_checkpoint_options(*sub, options->checkpoint);
   add_kernel_options(*sub, options->kernel);
+  add_board_options(*sub, options->kernel.board);
   add_observe_options(*sub, options->observe);
   add_output_options(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {

@@ -15,6 +15,7 @@
 #include "cli/signals.h"
 #include "cli/validate.h"
 #include "cli/validate_cache.h"
+#include "cli/validate_corun.h"
 #include "cli/validate_predict.h"
 #include "cli/validate_probe.h"
 #include "device/catalogue.h"
@@ -217,6 +218,7 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_validate_cache(*sub, chosen);
   add_validate_predict(*sub, chosen);
   add_validate_probe(*sub, chosen);
+  add_validate_corun(*sub, chosen);
   const auto o = std::make_shared<ValidateOptions>();
   timing->add_option("--gpu", o->gpus, "Only this device (default: all with measurements); may be repeated")
       ->check(CLI::Validator(refuse_empty, ""))

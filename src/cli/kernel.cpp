@@ -1,6 +1,10 @@
 #include "cli/kernel.h"
 
 #include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
@@ -8,6 +12,7 @@
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
+#include "runtime/board_launch.h"
 #include "runtime/launch_runner.h"
 
 namespace simtlab::cli {
@@ -43,6 +48,36 @@ void check_kernel_inputs(const OutputOptions& output, const KernelRun& run,
   check_inputs(output, files);
 }
 
+// The simulated kernel's time, if the mode has times.
+std::optional<double> simulated_time(const result::Result& result) {
+  return result.kernels.empty() ? std::nullopt : result.kernels.front().metrics.get("gpu.time");
+}
+
+// What is known once the launch has run on the board, too.
+struct OnBoard {
+  gpu::BoardFacts facts;
+  std::optional<runtime::BoardLaunch> launch;
+  std::string text;
+
+  void add_to(result::Result& result) {
+    if (!launch || result.kernels.empty()) return;
+    const std::optional<double> simulated = simulated_time(result);
+    runtime::add_metrics(*launch, simulated, result.kernels.front().metrics);
+    runtime::add_metrics(*launch, simulated, result.total);
+    text = runtime::to_text(*launch, facts, simulated);
+  }
+};
+
+// The simulator first, its buffers then beside the board's.
+void run_on_both(const KernelRun& run, const Inputs& inputs, gpu::Gpu& gpu, std::uint64_t seed, const volatile bool* stop, OnBoard& out) {
+  const std::unique_ptr<gpu::Board> board = gpu::cuda_board(run.board.device, {.interrupt = stop});
+  out.facts = board->facts();
+  const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
+  runtime::run_launch(inputs.launch, module, gpu, seed, stop, [&](const runtime::Launched& launched) {
+    out.launch = runtime::launch_on_board(*board, inputs.source.ptx, launched, gpu, {.seed = seed, .repeat = run.board.repeat, .tolerance = run.board.tolerance, .interrupt = stop});
+  });
+}
+
 }  // namespace
 
 int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
@@ -64,11 +99,18 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
 
   std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.source.text)}};
   if (!run.launch_file.empty()) hashes.push_back({run.launch_file, hash_bytes(inputs.launch_text)});
-  Simulation simulation{configuration, device, output, clock, std::move(hashes), kept, wanted};
-  return simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
+  OnBoard on_board;
+  Simulation simulation{configuration, device, output, clock, std::move(hashes), kept, wanted, [&](result::Result& result) { on_board.add_to(result); }};
+  const int code = simulate(simulation, [&](gpu::Gpu& gpu, const volatile bool* stop) {
+    if (!run.board.device.empty()) return run_on_both(run, inputs, gpu, tool.seed, stop, on_board);
     const gpu::ModuleId module = gpu.load_module(run.file, inputs.source.ptx);
     runtime::run_launch(inputs.launch, module, gpu, tool.seed, stop);
   });
+  if (output.output.empty() && !data_on_stdout(output))
+    print(on_board.text);
+  else if (!output.quiet)
+    talk(on_board.text);
+  return code;
 }
 
 }  // namespace simtlab::cli

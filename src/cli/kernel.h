@@ -1,6 +1,7 @@
 // Running one kernel, PTX or OpenCL C, without a host program, in this process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,19 @@
 
 namespace simtlab::cli {
 
+// The same launch on a real board as well.
+struct BoardWish {
+  std::string device;                // index or UUID; empty: none
+  unsigned repeat = 20;
+  std::optional<double> tolerance;
+};
+
 struct KernelRun {
   std::string file;         // .ptx or .cl
   std::vector<std::string> options;  // build options of a .cl
   std::string launch_file;  // may be empty: all from the options
   frontend::LaunchOptions launch;
+  BoardWish board;
 };
 
 // Loads, launches, compares outputs, writes the report to stdout. Returns the exit code or throws Error.

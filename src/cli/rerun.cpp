@@ -35,6 +35,44 @@ bool is_output_value(std::string_view a) {
   return std::ranges::find(options, a) != options.end();
 }
 
+// Of any command: what it writes besides its result, and how it is shown. Each takes a value.
+bool writes_file(std::string_view a) {
+  static constexpr std::array options = {"-o",       "--output",     "--report",           "--color",         "--timeline", "--plot",
+                                         "--record", "--checkpoint", "--checkpoint-every", "--command-trace", "--emit-ptx", "--emit-cuda"};
+  return std::ranges::find(options, a) != options.end();
+}
+bool is_shown_flag(std::string_view a) {
+  static constexpr std::array flags = {"--json", "--csv", "--all", "-q", "--quiet", "-v", "--verbose"};
+  return std::ranges::find(flags, a) != flags.end();
+}
+// Commands whose --json is a result file.
+bool has_result(const std::string& command) {
+  static constexpr std::array commands = {"run", "cache", "dram", "predict", "probe", "corun", "validate"};
+  return std::ranges::find(commands, command) != commands.end();
+}
+
+std::vector<std::string> without(const std::vector<std::string>& words, bool (*flag)(std::string_view), bool (*value)(std::string_view)) {
+  std::vector<std::string> out;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& w = words[i];
+    if (w == "--") {
+      out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
+    }
+    const std::string_view name = std::string_view(w).substr(0, w.find('='));
+    if (flag(name)) continue;
+    if (value(name)) {
+      if (name.size() == w.size()) ++i;   // its value is the next word
+      continue;
+    }
+    if (w.starts_with("-o") && w.size() > 2) continue;
+    out.push_back(w);
+  }
+  return out;
+}
+
+constexpr const char* plot_anywhere = "--plot=@";   // the folder is made when the run is repeated
+
 constexpr std::size_t most_output = 4000;   // of a failed run in our message
 
 std::string last_lines(const fs::path& file) {
@@ -112,23 +150,17 @@ std::vector<std::string> unquoted(std::string_view text) {
 }
 
 std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words) {
-  std::vector<std::string> out;
-  if (words.size() < 2 || words[1] != "run") return out;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string& w = words[i];
-    if (w == "--") {
-      out.insert(out.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
-      break;
-    }
-    const std::string_view name = std::string_view(w).substr(0, w.find('='));
-    if (is_output_flag(name)) continue;
-    if (is_output_value(name)) {
-      if (name.size() == w.size()) ++i;   // its value is the next word
-      continue;
-    }
-    if (w.starts_with("-o") && w.size() > 2) continue;
-    out.push_back(w);
-  }
+  if (words.size() < 2 || words[1] != "run") return {};
+  return without(words, is_output_flag, is_output_value);
+}
+
+std::vector<std::string> same_arguments(const std::vector<std::string>& words) {
+  if (words.size() < 2 || !has_result(words[1])) return {};
+  std::vector<std::string> out = without(words, is_shown_flag, writes_file);
+  // What is observed for a timeline or for pictures is in the result, too: it is written where nobody sees it.
+  const auto asked = [&](const std::string& option) { return std::ranges::any_of(words, [&](const std::string& w) { return w == option || w.starts_with(option + "="); }); };
+  if (asked("--timeline")) out.insert(out.begin() + 1, "--timeline=/dev/null");
+  if (asked("--plot")) out.insert(out.begin() + 1, plot_anywhere);
   return out;
 }
 
@@ -144,10 +176,15 @@ void check_inputs_unchanged(const result::Manifest& manifest) {
   }
 }
 
-Rerun::Rerun(const result::Manifest& manifest) : manifest_(manifest), arguments_(repeatable_arguments(unquoted(manifest.command_line))) {
+Rerun::Rerun(const result::Manifest& manifest, What what)
+    : manifest_(manifest), arguments_((what == What::run ? repeatable_arguments : same_arguments)(unquoted(manifest.command_line))), what_(what) {
+  if (arguments_.empty() && what == What::everything)
+    throw Error(ExitCode::bad_input, "rerun-command", fmt::format("the result does not say by which command it was made, or that cannot be repeated: '{}'", shown(manifest.command_line, 100)),
+                "results of run, cache, dram, predict, probe, corun and validate can");
   if (arguments_.empty())
     throw Error(ExitCode::bad_input, "explain-result", "the result does not say by which `simtlab run` it was made: it cannot be repeated",
                 "--no-rerun explains it without estimates");
+  if (what == What::everything) return;   // the command line says it
   for (const result::ConfigValue& c : manifest.configuration)
     if (c.key == "what-if" && c.value != "none") lifted_ = c.value;
 }
@@ -157,9 +194,11 @@ result::Result Rerun::run(const std::string& what_if, bool lines) const {
   const TemporaryDirectory folder;
   const fs::path json = folder.path() / "result.json", output = folder.path() / "output";
   std::vector<std::string> words = {"simtlab"};
+  const std::string pictures = "--plot=" + (folder.path() / "pictures").string();
   // Before a `--`, behind everything that they override.
   const auto dashes = std::ranges::find(arguments_, "--");
   words.insert(words.end(), arguments_.begin(), dashes);
+  std::ranges::replace(words, std::string(plot_anywhere), pictures);
   words.insert(words.end(), {"-q", "--json=" + json.string()});
   if (lines) words.emplace_back("--lines");
   const std::string limits = lifted_ + (lifted_.empty() || what_if.empty() ? "" : ",") + what_if;
@@ -167,7 +206,8 @@ result::Result Rerun::run(const std::string& what_if, bool lines) const {
   words.insert(words.end(), dashes, arguments_.end());
   const int status = run_in(manifest_.working_directory, words, output);
   std::error_code ignored;
-  if (status != 0 || !fs::exists(json, ignored))
+  const bool failed_before = what_ == What::everything && (!manifest_.failure.empty() || manifest_.program_exit_status.value_or(0) != 0);
+  if ((status != 0 && !failed_before) || !fs::exists(json, ignored))
     throw Error(ExitCode::failure, "rerun-failed", fmt::format("the run could not be repeated: it ended with status {}", status),
                 shown_lines(last_lines(output), most_output));
   result::Result out = result::result_from_json(read_file(json, result::max_json_bytes, "result file"), json);

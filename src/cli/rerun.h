@@ -1,6 +1,7 @@
 // Repeating the run of a result file, with other options of our own.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,20 @@ std::vector<std::string> unquoted(std::string_view command_line);
 // The same run without what it wrote and printed: arguments after the program's name. Empty: no `run`.
 std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words);
 
+// Any command that has a result, without the files that it wrote; what decides the content of the result stays. Empty: no such command.
+std::vector<std::string> same_arguments(const std::vector<std::string>& words);
+
 // Throws Error(check_failed "input-changed") if an input of the run is not what it was, or is gone.
 void check_inputs_unchanged(const result::Manifest& manifest);
 
 class Rerun {
  public:
   // Throws Error(bad_input "explain-result") if the result cannot be repeated: it says no command, or none of `run`.
-  explicit Rerun(const result::Manifest& manifest);
+  enum class What : std::uint8_t {
+    run,          // as `explain` needs it: a `run`, without its observers
+    everything,   // as `rerun` needs it: any command, with all that decides its result, even a run that failed
+  };
+  explicit Rerun(const result::Manifest& manifest, What what = What::run);
 
   // Runs it again with these arguments more and returns the result. Throws Error: "rerun-failed" with what it said, "rerun-differs" if the
   // effective configuration is not that of the manifest.
@@ -30,6 +38,7 @@ class Rerun {
  private:
   const result::Manifest& manifest_;
   std::vector<std::string> arguments_;
+  What what_;
   std::string lifted_;   // limits that the original run lifted, separated by commas; empty: none
 };
 

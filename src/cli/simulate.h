@@ -27,6 +27,7 @@ struct Simulation {
   std::vector<result::InputHash> inputs;
   Kept kept;
   Observation observation{};
+  std::function<void(result::Result&)> add{};   // what else belongs into the result
 };
 
 // What happens on the GPU; `stop` is set when the user or the time limit ends it.

@@ -53,9 +53,9 @@ predict::Inputs inputs_of(const result::KernelResult& k) {
   return in;
 }
 
-class Validation {
+class ModelValidation {
  public:
-  explicit Validation(const volatile bool* stop)
+  explicit ModelValidation(const volatile bool* stop)
       : stop_(stop),
         ptx_(read_file(device::data_directory() / "probes" / "resios.ptx", 1 << 20, "probe kernels")),
         device_(device::load_device("gtx460").device),
@@ -170,7 +170,7 @@ int validate_predict(const CLI::App& app, PredictValidation o) {
   if (!o.results.empty() && (!o.gpus.empty() || o.quick || !o.examples.empty()))
     throw Error(ExitCode::usage, "option-conflict", "--results compares programs that were run before; --gpu, --quick and --examples choose what is run", "leave one of them out");
   const Signals signals(0);
-  Validation validation(signals.flag());
+  ModelValidation validation(signals.flag());
   {
     const Progress progress("validating", o.output.quiet);
     if (o.results.empty()) {

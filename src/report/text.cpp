@@ -335,7 +335,7 @@ std::string text(const Result& result, const TextOptions& options) {
   if (result.manifest.mode == "memory") return memory_text(result, options);
   if (result.manifest.mode == "cache") return cache_text(result, options);
   if (result.manifest.mode == "predict") return predict_text(result, options);
-  if (result.manifest.mode == "probe") return probe_text(result, options);
+  if (result.manifest.mode == "probe" || result.manifest.mode == "corun") return probe_text(result, options);
   return Writer(result, options).run();
 }
 

@@ -21,7 +21,7 @@ std::string to_json(const Result& result);
 std::string json_string(std::string_view text);
 
 // Reads what to_json wrote. Hostile input is an Error(bad_input, "result-json") with line and column or the
-// path of the member ("kernels[3].metrics.gpu.time"); a newer schema is Error(unsupported, "result-schema").
+// path of the member ("kernels[3].metrics.gpu.time"); a newer schema is Error(bad_input, "result-schema").
 Result result_from_json(std::string_view text, const std::string& file);
 
 // Writes `result` as `path`, or, if that exists (a program that started several processes), as `path`.1,

@@ -305,7 +305,7 @@ Result result_from_json(std::string_view text, const std::string& file) {
   const std::uint64_t schema = root.at("schema").whole();
   if (schema == 0) fail(file, "schema 0 does not exist");
   if (schema > json_schema)
-    throw Error(ExitCode::unsupported, "result-schema",
+    throw Error(ExitCode::bad_input, "result-schema",
                 Diagnostic{fmt::format("schema {} is newer than {}, the newest this version reads", schema,
                                        json_schema),
                            {file, 0, 0},

@@ -5,7 +5,9 @@
 // is one sector (32 bytes), or one line where the device file says that the cache is not sectored; accesses =
 // hits + hits_pending + misses.
 #include "result/metrics.h"
+#include "result/registry_board.h"
 #include "result/registry_cache.h"
+#include "result/registry_corun.h"
 #include "result/registry_nest.h"
 #include "result/registry_predict.h"
 
@@ -418,6 +420,16 @@ constexpr MetricDeclaration rows[] = {
      "kernel", "", "", none, ""},
     {"validate.error.worst", "1", "Greatest absolute error of a size on a level.", "kernel", "", "", none, ""},
     {"validate.targets.missed", "1", "Targets of the project that the comparison misses.", "total", "", "", none, ""},
+    // simtlab probe of a board.
+    {"probe.findings", "1", "Values that were found.", "total", "", "", none, ""},
+    {"probe.unknown", "1", "Values that were looked for and not found; the table says why.", "total", "", "", none, ""},
+    {"probe.launches", "1", "Kernels that were launched for them.", "total", "", "", none, ""},
+    // simtlab probe --compare.
+    {"probe.compare.keys", "1", "Keys that both measurements or device files have a value of.", "total", "", "", none, ""},
+    {"probe.compare.equal", "1", "Of them, those with equal values.", "total", "", "", none, ""},
+    {"probe.compare.apart", "1", "Of them, those whose confidence intervals don't overlap.", "total", "", "", none, ""},
+    {"probe.compare.only_a", "1", "Keys that only the first has a value of.", "total", "", "", none, ""},
+    {"probe.compare.only_b", "1", "Keys that only the second has a value of.", "total", "", "", none, ""},
     // simtlab probe --analyse, simtlab validate probe: an entry a level, with the edge behind it.
     {"probe.points", "1", "Points of the curve; of a level, those that are on it.", "kernel", "", "", none, ""},
     {"probe.noise", "1", "Share by which a value typically differs from its level.", "total", "", "", none, ""},
@@ -489,7 +501,9 @@ const std::vector<MetricDeclaration>& registry() {
     auto* list = new std::vector<MetricDeclaration>(std::begin(rows), std::end(rows));
     list->insert(list->end(), cache_metrics().begin(), cache_metrics().end());
     list->insert(list->end(), predict_metrics().begin(), predict_metrics().end());
+    list->insert(list->end(), corun_metrics().begin(), corun_metrics().end());
     list->insert(list->end(), nest_metrics().begin(), nest_metrics().end());
+    list->insert(list->end(), board_metrics().begin(), board_metrics().end());
     return list;
   }();
   return all;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "result/registry_nest.h"
+#include "result/registry_probe.h"
 #include "result/table.h"
 
 namespace simtlab::result {
@@ -120,6 +121,7 @@ const std::vector<TableDeclaration>& table_registry() {
       {"remarks", "What is to be known about a prediction.", {{"model", "", "Name of the model"}, {"text", "", "One or two sentences"}}},
     };
     for (const TableDeclaration& t : nest_tables()) list->push_back(t);
+    for (const TableDeclaration& t : probe_tables()) list->push_back(t);
     return list;
   }();
   return all;

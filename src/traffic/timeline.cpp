@@ -53,7 +53,9 @@ CommandTimeline::Line& CommandTimeline::line(const Track& t) {
                                                    : 1 + o.ranks + t.rank * technology_.banks() +
                                                          t.group * o.banks_per_group + t.bank;
     found->second.number = 1 + t.pseudo * (1 + o.ranks + banks) + number;
-    event(
+    // A channel is named with the first of its lines.
+    const bool first_of_channel = std::ranges::none_of(lines_, [&](const auto& other) { return other.first.channel == t.channel && other.second.number != found->second.number; });
+    if (first_of_channel) event(
         fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {0}, "args": {{"name": "channel {0}"}}}})",
                     t.channel));
     event(

@@ -66,8 +66,19 @@ class Listing(Case):
             self.ok("config", "show", "--set", f"sm.scheduler={name}")
         self.fails(3, "config", "show", "--set", "sm.scheduler=random")
 
+    def test_every_probe_that_is_listed_can_be_chosen(self):
+        rows = [re.split(r"  +", row.rstrip()) for row in self.ok("list", "probes").stdout.splitlines()[1:]]
+        names = [row[0] for row in rows]
+        self.assertIn("shared", names)
+        for row in rows:
+            self.assertRegex(row[1], r"^[A-Z].{8}")
+            for needed in " ".join(row[2:]).split():
+                self.assertIn(needed, names)
+        # The names are those that --only takes.
+        self.fails(2, "probe", "--only", "nothing-like-it", says=", ".join(names))
+
     def test_lists_have_json_free_text_only_on_stdout(self):
-        for what in ("gpus", "drams", "controllers", "stats", "schedulers", "exit-codes", "ptx"):
+        for what in ("gpus", "drams", "controllers", "stats", "schedulers", "probes", "exit-codes", "ptx"):
             result = self.ok("list", what)
             self.assertTrue(result.stdout)
             self.assertEqual(result.stderr, "")

@@ -29,7 +29,7 @@ class Options(Case):
         self.fails(2, "rnu", "x.cu", says="did you mean 'run'?")
         self.fails(2, "list", "gpu", says="did you mean 'gpus'?")
         self.fails(2, "config", "shwo", says="did you mean 'show'?")
-        self.fails(2, "doctor", says="no command 'doctor'")
+        self.fails(2, "surgeon", says="no command 'surgeon'")
 
     def test_an_argument_too_many_is_an_error(self):
         self.fails(2, "version", "x", says="'x'")

@@ -72,9 +72,65 @@ class Probe(Case):
         self.fails(2, "probe", "--analyse", file, "--detector", "mean")
         self.fails(2, "probe", "--analyse", file, "-o", file)
 
-    def test_measuring_a_device_is_said_not_to_be_there(self):
-        for arguments in ((), ("--gpu", "v100")):
-            self.fails(4, "probe", *arguments, says="--analyse")
+    def test_a_simulated_board_is_measured_and_its_device_file_can_be_used(self):
+        done = self.ok("probe", "--gpu", "gtx480", "--quick", "--base", "gtx480", "-o", "mine.toml", "--json=r.json", "--curves", "curves")
+        self.assertRegex(done.stdout, r"(?m)^  l1.bytes +16 KiB$")
+        self.assertRegex(done.stdout, r"(?m)^  l1.replacement +lru$")
+        result = json.loads((self.folder / "r.json").read_text())
+        self.assertGreater(result["total"]["probe.findings"]["value"], 100)
+        text = (self.folder / "mine.toml").read_text()
+        self.assertRegex(text, r'(?m)^latency = \{ value = "36 cycles", source = "probe: slope of a pointer chase')
+        self.assertIn('estimated = "not measured; as gtx480', text)
+        self.assertRegex((self.folder / "curves/l1.curve.csv").read_text(), r"(?m)^bytes,cycles$")
+        run = ("run", SOURCE / "data/probes/validate.ptx", "--kernel", "scale", "--grid", "8", "--block", "128", "--arg", "buffer:4096:f32:iota", "--arg", "buffer:4096:f32", "--arg", "u32:1024", "--json")
+        cycles = [json.loads(self.ok(*run, "--gpu", gpu).stdout)["total"]["gpu.cycles"]["value"] for gpu in ("mine.toml", "gtx480")]
+        self.assertAlmostEqual(cycles[0] / cycles[1], 1, delta=0.03)
+
+    def test_only_some_probes(self):
+        out = self.ok("probe", "--gpu", "v100", "--only", "shared", "--quick").stdout
+        self.assertIn("shared.banks", out)
+        self.assertNotIn("l1.bytes", out)
+        self.fails(2, "probe", "--only", "sharde", says="did you mean shared")
+
+    def test_the_published_method_has_its_artefacts_and_the_slopes_beside_it_do_not(self):
+        done = self.ok("probe", "--method", "thesis", "--gpu", "k40", "--quick", "--json=r.json", "-o", "mine.toml")
+        for title in ("Table 10: ", "Table 11: ", "Table 12: ", "Of the method and not of the device:"):
+            self.assertIn(title, done.stdout)
+        row = re.search(r"(?m)^\| add, cycles \| ([\d.]+) \| 9 \| \+(\d+) % \| 17 \|$", done.stdout)
+        self.assertGreater(float(row[1]), 9.5)
+        self.assertEqual(round((float(row[1]) / 9 - 1) * 100), int(row[2]))
+        self.assertRegex(done.stdout, r"(?m)^\| mul \| - \| 9 \| 12 \| 17 \| [\d.]+ \| 9 \|$")     # Mei, Andersch, Parra, Sanchez, the method, slope
+        self.assertRegex(done.stdout, r"(?m)^\| 2 \| [\d.]+ \| 18 \| 6 \|")
+        findings = {row[0]: row[1] for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]}
+        self.assertAlmostEqual(findings["slope.add"], 9, places=9)
+        self.assertAlmostEqual(findings["slope.div"], 149, places=9)
+        self.assertEqual(len([key for key in findings if re.fullmatch(r"thesis\.(add|sub|mul|div|mad)\.[1-8]", key)]), 40)
+        # As published: L2 serves about 10,000 threads, and the line through what lies beyond is negative for few.
+        self.assertAlmostEqual(findings["thesis.l2.threads"], 9984, delta=1000)
+        self.assertLess(findings["thesis.memory.intercept"], 0)
+        self.assertGreater(findings["thesis.memory.slope"], 0)
+        self.assertAlmostEqual(findings["dram.latency"], 331, delta=4)
+        self.assertRegex(done.stdout, r"(?m)^- memory: the line is at -\d.* which is no latency; one thread waits 331 cycles$")
+        self.assertIn('[l2]', (self.folder / "mine.toml").read_text())
+        self.fails(2, "probe", "--method", "thesis", "--only", "shared", "--gpu", "k40", says="probe-options")
+        self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="probe-options")
+        self.fails(2, "probe", "--method", "deconvolve")
+
+    def test_wrong_choices_are_refused(self):
+        self.fails(2, "probe", "--device", "0", "--gpu", "v100", says="probe-options")
+        self.fails(3, "probe", "--gpu", "v10", says="v100")
+        self.fails(3, "probe", "--gpu", "v100", "--base", "nothing", says="nothing")
+        self.fails(7, "probe", "--device", "0", "--only", "shared", env={"SIMTLAB_CUDA_DRIVER": "/nowhere/libcuda.so.1"}, says="board-driver")
+        (self.folder / "bad.toml").write_text("[l1]\nbytes = 3\n")
+        self.fails(3, "probe", "--gpu", "v100", "--base", "bad.toml", says="bad.toml:2")
+
+    def test_what_was_measured_until_the_time_was_over_is_kept(self):
+        done = self.simtlab("probe", "--gpu", "h100", "--max-time", "2", "-o", "part.toml", "--json=r.json")
+        self.assertEqual(done.returncode, 130, done.stderr)
+        self.assertIn("# Partial", (self.folder / "part.toml").read_text())
+        result = json.loads((self.folder / "r.json").read_text())
+        self.assertTrue(result["manifest"]["interrupted"])
+        self.assertGreater(result["total"]["probe.findings"]["value"], 10)
 
     def test_published_curves_have_their_known_sizes(self):
         out = self.ok("validate", "probe", "--check").stdout

@@ -54,6 +54,32 @@ class Terminal(Case):
         self.assertNotIn("\x1b[", self.on_terminal(run, stdout=True, stderr=False, env={"TERM": "dumb"}))
         self.assertNotIn("\x1b[", self.on_terminal([*run, "--color", "never"], stdout=True, stderr=False))
 
+    def test_colour_in_a_pipe_only_when_forced(self):
+        run = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        self.assertNotIn("\x1b[", self.ok(*run).stdout)
+        self.assertIn("\x1b[1m", self.ok(*run, env={"CLICOLOR_FORCE": "1"}).stdout)
+        self.assertIn("\x1b[1m", self.ok(*run, "--color", "always").stdout)
+        self.assertNotIn("\x1b[", self.ok(*run, "--color", "never", env={"CLICOLOR_FORCE": "1"}).stdout)
+
+    def test_what_is_read_again_follows_the_same_rules(self):
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--json=a.json")
+        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--set", "dram.latency=900 cycles", "--json=b.json")
+        for command in (["report", "a.json"], ["compare", "a.json", "b.json"]):
+            self.assertIn("\x1b[", self.on_terminal(command, stdout=True, stderr=False))
+            self.assertNotIn("\x1b[", self.on_terminal(command, stdout=True, stderr=False, env={"NO_COLOR": "1"}))
+            self.assertNotIn("\x1b[", self.ok(*command).stdout)
+        for form in ("--md", "--html", "--csv", "--json", "--timeline"):
+            self.assertNotIn("\x1b", self.on_terminal(["report", "a.json", form], stdout=True, stderr=False), form)
+
+    def test_a_reader_that_leaves_is_no_error(self):
+        self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--lines", "--json=a.json")
+        for form in ("--html", "--json", "--md", "--sqlite"):
+            process = subprocess.Popen([SIMTLAB, "report", "a.json", form], cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdout.read(10)
+            process.stdout.close()
+            self.assertEqual((process.wait(timeout=30), process.stderr.read()), (0, b""), form)
+            process.stderr.close()
+
 
 if __name__ == "__main__":
     main()

@@ -124,14 +124,15 @@ TEST(ResultJson, AnUndeclaredMetricIsAnError) {
   EXPECT_NE(error_of(text).find("is not a metric of this version"), std::string::npos);
 }
 
-TEST(ResultJson, ANewerSchemaIsUnsupported) {
+TEST(ResultJson, ANewerSchemaIsBadInput) {
   std::string text = to_json(sample());
   text.replace(text.find("\"schema\": 1"), 11, "\"schema\": 2");
   try {
     result_from_json(text, "r.json");
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ExitCode::unsupported);
+    EXPECT_EQ(e.code(), ExitCode::bad_input);
+    EXPECT_EQ(e.id(), "result-schema");
   }
 }
 

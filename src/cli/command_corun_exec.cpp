@@ -1,0 +1,150 @@
+// simtlab corun exec: a program whose launches ask the daemon. simtlab becomes the program: signals, terminal and exit status are its own.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "base/shown.h"
+#include "cli/command_corun_live.h"
+#include "cli/corun_daemon.h"
+#include "cli/elf.h"
+#include "cli/options.h"
+#include "cli/program.h"
+#include "corun/policy.h"
+#include "device/catalogue.h"
+
+namespace simtlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExecOptions {
+  std::string policy, directory, gpu, mode;
+  std::uint32_t limit = 8;
+  bool strict = false;
+  double wait_limit = 0;
+  std::vector<std::string> command;
+};
+
+fs::path self() { return fs::read_symlink("/proc/self/exe"); }
+
+// A daemon of its own life: it ends when there has been no client for a while. Its directory's lock decides if two start one.
+void start_daemon(const ExecOptions& o) {
+  const pid_t child = ::fork();
+  if (child < 0) throw Error(ExitCode::failure, "program-start", fmt::format("cannot start a daemon: {}", std::strerror(errno)));
+  if (child == 0) {
+    ::setsid();
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, fd);
+    if (::fork() != 0) ::_exit(0);
+    std::vector<std::string> words = {"simtlab", "corun", "serve", "--policy", o.policy, "--limit", std::to_string(o.limit), "--linger", "10"};
+    if (!o.directory.empty()) words.insert(words.end(), {"--directory", o.directory});
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::execv(self().c_str(), argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  for (int i = 0; i < 200 && policy_of_daemon(o.directory).empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(25));
+}
+
+// The simulated GPU that it has; empty: none.
+std::string find_daemon(const ExecOptions& o) {
+  if (!o.policy.empty()) static_cast<void>(corun::policy(o.policy));   // the name, before anything is started
+  if (o.policy.empty()) {
+    return DaemonLink(o.directory).stats().totals.device;
+  }
+  if (policy_of_daemon(o.directory).empty()) start_daemon(o);
+  const std::string runs = policy_of_daemon(o.directory);
+  if (runs.empty()) throw Error(ExitCode::unavailable, "corun-daemon", "the daemon did not start", "simtlab corun serve says why");
+  if (runs != o.policy)
+    throw Error(ExitCode::usage, "corun-policy", fmt::format("the daemon that runs has the policy {}, not {}", runs, o.policy), "leave out --policy, stop that daemon, or give another --directory");
+  return DaemonLink(o.directory).stats().totals.device;
+}
+
+fs::path preload_library() {
+  std::error_code ignored;
+  for (const char* relative : {"../lib/simtlab", "../lib"})
+    if (const fs::path file = (self().parent_path() / relative / "libsimtlab_corun.so").lexically_normal(); fs::exists(file, ignored)) return file;
+  throw Error(ExitCode::failure, "runtime-missing", fmt::format("libsimtlab_corun.so of simtlab is not beside {}", self().parent_path().string()), "install or build simtlab completely (./dev build)");
+}
+
+void before(const char* name, const std::string& value, char separator) {
+  const char* old = std::getenv(name);
+  ::setenv(name, old != nullptr && *old != '\0' ? (value + separator + old).c_str() : value.c_str(), 1);
+}
+
+int exec(const ExecOptions& o) {
+  if (o.command.empty()) throw Error(ExitCode::usage, "run-what", "no program to run", "simtlab corun exec -- ./app ARGUMENTS");
+  if (!(o.wait_limit >= 0) || o.wait_limit > 1e9) throw Error(ExitCode::usage, "corun-options", fmt::format("--wait-limit {:g} is no time", o.wait_limit), "seconds; 0: no limit");
+  if (o.gpu.empty() && !o.mode.empty()) throw Error(ExitCode::usage, "corun-options", "--mode is of the simulated GPU", "give it with --gpu NAME");
+  const fs::path program = find_program(o.command.front());
+  const ElfFacts facts = inspect_elf(program);
+  const auto shared = [&] {
+    for (const std::string& name : facts.needed)
+      if (name.starts_with("libcudart.so") || name.starts_with("libcuda.so")) return true;
+    return false;
+  };
+  if (facts.has_fatbin && !shared())
+    throw Error(ExitCode::unsupported, "program-static-cudart", fmt::format("{} has the CUDA runtime linked in statically: its launches cannot be seen", o.command.front()), "rebuild it with `nvcc -cudart shared ...`");
+  const fs::path library = preload_library();
+  const std::string shared_gpu = find_daemon(o);
+  if (!shared_gpu.empty() && !o.gpu.empty()) throw Error(ExitCode::usage, "corun-options", fmt::format("the daemon has a GPU of its own, {}", shared_gpu), "leave out --gpu");
+  const std::string gpu = shared_gpu.empty() ? o.gpu : shared_gpu;
+  ::setenv("SIMTLAB_CORUN_DEVICE", shared_gpu.empty() ? "0" : "1", 1);
+  if (!gpu.empty()) {
+    before("LD_LIBRARY_PATH", runtime_directory().string(), ':');
+    std::error_code ignored;
+    ::setenv("SIMTLAB_GPU", (gpu.ends_with(".toml") ? fs::absolute(gpu, ignored) : fs::path(gpu)).c_str(), 1);
+    ::setenv("SIMTLAB_DATA", device::data_directory().c_str(), 1);
+    if (!o.mode.empty()) before("SIMTLAB_SET", "mode=" + o.mode, ';');
+  }
+  before("LD_PRELOAD", library.string(), ':');
+  std::error_code ignored;
+  if (!o.directory.empty()) ::setenv("SIMTLAB_CORUN_DIR", fs::absolute(o.directory, ignored).c_str(), 1);
+  ::setenv("SIMTLAB_CORUN_STRICT", o.strict ? "1" : "0", 1);
+  ::setenv("SIMTLAB_CORUN_WAIT_LIMIT_MS", std::to_string(static_cast<std::uint64_t>(o.wait_limit * 1000)).c_str(), 1);
+  std::signal(SIGPIPE, SIG_DFL);
+  std::vector<std::string> words = o.command;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(program.c_str(), argv.data());
+  throw Error(ExitCode::bad_input, "program-exec", fmt::format("{} cannot be executed: {}", shown(program.string()), std::strerror(errno)), "give the path of an executable after --");
+}
+
+}  // namespace
+
+void add_corun_exec(CLI::App& corun, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
+  CLI::App* sub = corun.add_subcommand("exec", "Run a CUDA program whose launches ask the daemon");
+  const auto o = std::make_shared<ExecOptions>();
+  const CLI::Validator not_empty(refuse_empty, "");
+  sub->add_option("--policy", o->policy, "The daemon's policy; one is started if none runs, and ends 10 s after its last client")->check(not_empty)->type_name("NAME");
+  sub->add_option("--limit", o->limit, "Of a daemon that is started: launches at a time (default 8)")->check(CLI::Range(1, 65536))->type_name("N");
+  sub->add_option("--directory", o->directory, "Where the daemon's socket is")->check(not_empty)->type_name("DIR");
+  sub->add_option("--gpu", o->gpu, "On simtlab's libcudart and this simulated GPU, instead of the machine's CUDA")->check(not_empty)->type_name("NAME|FILE");
+  sub->add_option("--mode", o->mode, "Of the simulated GPU: timing (default) or functional")->check(CLI::IsMember({"timing", "functional"}))->type_name("MODE");
+  sub->add_flag("--strict", o->strict, "Without the daemon launches wait, instead of going ungated");
+  sub->add_option("--wait-limit", o->wait_limit, "A launch that waits longer goes ungated (default: no limit)")->type_name("SECONDS");
+  sub->footer("Form: simtlab corun exec --policy shark -- ./app ARGUMENTS");
+  sub->callback([&chosen, o, &after_dashes] {
+    if (after_dashes) o->command = *after_dashes;
+    chosen = [o] { return exec(*o); };
+  });
+}
+
+}  // namespace simtlab::cli

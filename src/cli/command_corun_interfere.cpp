@@ -1,0 +1,148 @@
+// simtlab corun interfere: how sensitive applications are to traffic of L2, traffic of DRAM and use of the functional units.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command_corun_model.h"
+#include "cli/corun_disturb.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "corun/fast_host.h"
+#include "device/catalogue.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+struct InterfereOptions {
+  std::vector<std::string> applications;
+  std::string profiles, model;
+  unsigned steps = corun::intensities;
+  RunOptions run;
+  KernelRun kernel;
+  OutputOptions output;
+};
+
+double load_of(const corun::Demand& d) { return d.l2 + d.dram + d.ipc; }   // all but one are 0
+
+std::string load_text(corun::Disturbance kind, const corun::Demand& d) {
+  return kind == corun::Disturbance::compute ? fmt::format("{:.1f} instructions/cycle", d.ipc) : fmt::format("{:.0f} GB/s", load_of(d) / 1e9);
+}
+
+bool is_kernel(const std::string& name) { return name.ends_with(".ptx") || name.ends_with(".cl"); }
+
+void write_all(const result::Result& result, const OutputOptions& o, const std::string& text) {
+  if (!o.json.empty()) write_to(o.json, result::to_json(result));
+  if (!o.csv.empty()) write_to(o.csv, report::csv(result));
+  if (!o.output.empty()) write_to(o.output, text);
+  else if (!data_on_stdout(o)) print(text);
+}
+
+void set_point(result::Result& result, const std::string& name, double intensity, double load, double slowdown) {
+  result::KernelResult& k = result.kernels.emplace_back();
+  k.name = k.demangled = name;
+  k.metrics.set("corun.interfere.intensity", intensity);
+  k.metrics.set("corun.interfere.load", load);
+  k.metrics.set("corun.interfere.slowdown", slowdown);
+}
+
+// A kernel beside the micro-benchmarks, both at cycle level.
+int interfere_simulated(InterfereOptions o) {
+  check_outputs(o.output);
+  o.kernel.file = o.applications.front();
+  const DisturbedKernel found = disturb_kernel(o.kernel, o.run, o.output, o.steps);
+  result::Result result;
+  result.manifest = found.manifest;
+  result.manifest.mode = "corun";
+  std::string text = fmt::format("{} beside micro-benchmarks on simulated {}; alone it takes {:.3f} us.\n", found.name, found.manifest.device, found.alone_ns / 1e3);
+  const DisturbedPoint* lowest = nullptr;
+  for (const DisturbedPoint& p : found.points) {
+    if (lowest == nullptr || lowest->kind != p.kind) {
+      lowest = &p;
+      text += fmt::format("\n## {}\n\n| busy, of {} | load | time | over the lowest | over alone |\n|---|---|---|---|---|\n", corun::name_of(p.kind), corun::intensities);
+    }
+    const std::string load = p.kind == corun::Disturbance::compute ? fmt::format("{:.2f} instructions/cycle", p.load) : fmt::format("{:.1f} GB/s", p.load / 1e9);
+    text += fmt::format("| {} | {} | {:.3f} us | {:.3f} | {:.3f} |\n", p.busy, load, p.time_ns / 1e3, p.time_ns / lowest->time_ns, p.time_ns / found.alone_ns);
+    set_point(result, fmt::format("{}: {} {}", found.name, corun::name_of(p.kind), p.busy), static_cast<double>(p.busy) / corun::intensities, p.load, p.time_ns / lowest->time_ns);
+  }
+  write_all(result, o.output, text);
+  return 0;
+}
+
+int interfere(InterfereOptions o) {
+  const RunClock clock;
+  check_outputs(o.output);
+  const auto folder = device::data_directory() / "corun";
+  const std::filesystem::path profile_file = o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles);
+  const std::filesystem::path model_file = o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model);
+  check_inputs(o.output, {profile_file, model_file});
+  const corun::InterferenceModel model = corun::load_model(model_file);
+  const std::vector<corun::Workload> workloads = corun::workloads(corun::load_profiles(profile_file), o.applications, 1);
+  result::Result result;
+  std::string text = "Slowdown beside a micro-benchmark, over that beside its lowest intensity (interference model, not a measurement).\n";
+  for (const corun::Disturbance kind : corun::disturbances) {
+    text += fmt::format("\n## {}\n\n| load |", corun::name_of(kind));
+    for (const corun::Workload& w : workloads) text += " " + w.name + " |";
+    text += "\n|---|";
+    for (std::size_t i = 0; i < workloads.size(); ++i) text += "---|";
+    text += '\n';
+    for (unsigned step = 0; step < corun::intensities; ++step) {
+      const corun::Demand by = corun::disturbance(model, kind, step);
+      text += fmt::format("| {} |", load_text(kind, by));
+      for (const corun::Workload& w : workloads) {
+        const double slowdown = corun::disturbed(w, model, by) / corun::disturbed(w, model, corun::disturbance(model, kind, 0));
+        text += fmt::format(" {:.3f} |", slowdown);
+        set_point(result, fmt::format("{}: {} {}", w.name, corun::name_of(kind), step + 1), static_cast<double>(step) / (corun::intensities - 1), load_of(by), slowdown);
+      }
+      text += '\n';
+    }
+  }
+  result.manifest.mode = "corun";
+  result.manifest.inputs = hash_inputs({profile_file, model_file});
+  clock.finish(result);
+  write_all(result, o.output, text);
+  return 0;
+}
+
+// Options of the other form would have no effect.
+void check_form(const CLI::App& sub, bool kernel, std::size_t names) {
+  if (kernel && names > 1) throw Error(ExitCode::usage, "option-conflict", "one kernel at a time, and no applications beside it");
+  const auto among = [](const CLI::Option* option, std::initializer_list<const char*> list) { return std::ranges::any_of(list, [&](const char* name) { return option->check_lname(name); }); };
+  for (const CLI::Option* option : sub.get_options([](const CLI::Option* given) { return given->count() > 0; })) {
+    if (option->get_positional() || among(option, {"output", "json", "csv", "color", "all", "quiet", "verbose"})) continue;
+    const bool of_model = among(option, {"profiles", "model"});
+    if (kernel == of_model)
+      throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", option->get_name(), kernel ? "a kernel that is simulated" : "applications of the profiles"),
+                  "--profiles and --model are for applications, launches and devices for a .ptx or .cl file");
+  }
+}
+
+}  // namespace
+
+void add_corun_interfere(CLI::App& corun, Action& chosen) {
+  CLI::App* sub = corun.add_subcommand("interfere", "Sensitivity curves of applications: L2 traffic, DRAM traffic, functional units");
+  const auto o = std::make_shared<InterfereOptions>();
+  const CLI::Validator not_empty(refuse_empty, "");
+  sub->add_option("applications", o->applications, "Applications of the profiles")->required()->check(not_empty)->type_name("APP...");
+  sub->add_option("--profiles", o->profiles, "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")->check(not_empty)->type_name("FILE");
+  sub->add_option("--model", o->model, "Parameters of the interference model (default: data/corun/model-titanx.toml)")->check(not_empty)->type_name("FILE");
+  sub->add_option("--steps", o->steps, "Of a kernel: intensities of each micro-benchmark (default 32)")->check(CLI::Range(1u, corun::intensities))->type_name("N");
+  add_run_options(*sub, o->run);
+  add_kernel_options(*sub, o->kernel);
+  add_output_options(*sub, o->output);
+  sub->footer("Forms: simtlab corun interfere HW BH                        applications of the profiles, by the interference model\n"
+              "       simtlab corun interfere kernel.ptx --launch FILE     a kernel beside data/corun/interfere.ptx, simulated at cycle level");
+  sub->callback([&chosen, o, sub] {
+    chosen = [o, sub] {
+      const bool kernel = std::ranges::any_of(o->applications, is_kernel);
+      check_form(*sub, kernel, o->applications.size());
+      return kernel ? interfere_simulated(*o) : interfere(*o);
+    };
+  });
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,274 @@
+// simtlab corun: mixes of applications under several policies on the fast host. simtlab corun replay: a policy over a trace of events.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/shown.h"
+#include "cli/command_corun_model.h"
+#include "cli/corun_study.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "device/catalogue.h"
+#include "result/json.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::uint64_t max_trace_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t most_launches = 1'000'000'000;
+constexpr double most_applications = 2'000'000;   // whose results are kept
+
+struct PolicyOptions {
+  std::optional<std::uint32_t> light, best_effort;
+  std::optional<std::uint64_t> aging;
+  std::optional<double> quantum_ms, l2_cap, dram_cap, memory_class;
+};
+
+void add_policy_options(CLI::App& command, PolicyOptions& o) {
+  const auto group = "Policies";
+  const CLI::Range cap(1.0, 1e6);
+  command.add_option("--light", o.light, "shark: M, the light kernels beside the heaviest (default: limit - 1)")->check(CLI::Range(0, 1 << 20))->type_name("M")->group(group);
+  command.add_option("--aging", o.aging, "shark-aging, bandwidth-budget: grants to others after which a launch goes first (default 64)")->check(CLI::Range(0, 1 << 30))->type_name("N")->group(group);
+  command.add_option("--quantum", o.quantum_ms, "exclusive: longest turn in milliseconds while others wait (default 30)")->check(CLI::Range(0.0, 1e9))->type_name("MS")->group(group);
+  command.add_option("--l2-cap", o.l2_cap, "bandwidth-budget: cap of the sum of L2 bandwidths in GB/s (default 380)")->check(cap)->type_name("GB/S")->group(group);
+  command.add_option("--dram-cap", o.dram_cap, "bandwidth-budget: the same of DRAM (default 250)")->check(cap)->type_name("GB/S")->group(group);
+  command.add_option("--memory-class", o.memory_class, "complementary: share of memory stalls from which a kernel is of the memory class (default 0.3)")->check(CLI::Range(0.0, 1.0))->type_name("SHARE")->group(group);
+  command.add_option("--best-effort", o.best_effort, "priority: slots of the others while a client with priority is active (default 1)")->check(CLI::Range(0, 1 << 20))->type_name("N")->group(group);
+}
+
+// Ranges of the command line let what is no number pass.
+void check_number(const char* option, const std::optional<double>& value) {
+  if (value && !std::isfinite(*value)) throw Error(ExitCode::usage, "option-value", fmt::format("{} takes a number", option));
+}
+
+corun::Settings settings_of(const PolicyOptions& o) {
+  check_number("--quantum", o.quantum_ms);
+  check_number("--l2-cap", o.l2_cap);
+  check_number("--dram-cap", o.dram_cap);
+  check_number("--memory-class", o.memory_class);
+  corun::Settings s;
+  s.light = o.light;
+  s.best_effort = o.best_effort.value_or(s.best_effort);
+  s.aging = o.aging.value_or(s.aging);
+  s.memory_class = o.memory_class.value_or(s.memory_class);
+  if (o.quantum_ms) s.quantum = static_cast<corun::Time>(*o.quantum_ms * 1e6);
+  if (o.l2_cap) s.l2_cap = *o.l2_cap * 1e9;
+  if (o.dram_cap) s.dram_cap = *o.dram_cap * 1e9;
+  return s;
+}
+
+struct MixOptions {
+  std::vector<std::string> policies = {"mps", "shark"};
+  std::vector<std::uint32_t> limits = {8};
+  std::vector<std::size_t> sizes;
+  std::optional<std::size_t> count;
+  std::vector<std::string> mixes, priorities;
+  std::optional<std::uint64_t> seed;
+  std::string profiles, model, log;
+  double shorten = 10;
+  bool learn = false;
+  PolicyOptions policy;
+  OutputOptions output;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    out.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return out;
+}
+
+// An option that the chosen policies don't look at would have no effect.
+void check_policies(const MixOptions& o) {
+  const auto used = [&](std::initializer_list<const char*> names) { return std::ranges::any_of(o.policies, [&](const std::string& p) { return std::ranges::find(names, p) != names.end(); }); };
+  const std::pair<const char*, bool> idle[] = {{"--light", o.policy.light && !used({"shark", "shark-aging"})},
+                                               {"--aging", o.policy.aging && !used({"shark-aging", "bandwidth-budget"})},
+                                               {"--quantum", o.policy.quantum_ms && !used({"exclusive"})},
+                                               {"--l2-cap", o.policy.l2_cap && !used({"bandwidth-budget"})},
+                                               {"--dram-cap", o.policy.dram_cap && !used({"bandwidth-budget"})},
+                                               {"--memory-class", o.policy.memory_class && !used({"complementary"})},
+                                               {"--best-effort", o.policy.best_effort && !used({"priority"})},
+                                               {"--priority", !o.priorities.empty() && !used({"priority"})}};
+  for (const auto& [name, given] : idle)
+    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", name, fmt::join(o.policies, ", ")), "leave it out, or add the policy that it is for");
+  for (const std::string& p : o.policies) corun::policy(p);   // throws
+  check_number("--shorten", o.shorten);
+  double applications = o.mixes.empty() ? 0 : static_cast<double>(o.mixes.size()) * 1024;
+  for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes) applications += static_cast<double>(size * o.count.value_or(30));
+  if (applications * static_cast<double>((o.policies.size() + 1) * o.limits.size()) > most_applications)
+    throw Error(ExitCode::usage, "corun-amount", fmt::format("that is more than {:g} applications over all mixes, policies and limits", most_applications), "fewer mixes at a time");
+  if (!o.mixes.empty() && (o.count || !o.sizes.empty() || o.seed)) throw Error(ExitCode::usage, "option-conflict", "--mix names the applications; --mixes, --size and --seed draw them", "one or the other");
+}
+
+std::vector<std::pair<std::string, std::int32_t>> priorities_of(const MixOptions& o, const corun::Profiles& profiles) {
+  std::vector<std::pair<std::string, std::int32_t>> out;
+  for (const std::string& text : o.priorities) {
+    const std::size_t equals = text.rfind('=');
+    std::int32_t value = 0;
+    const char* const end = text.data() + text.size();
+    if (equals == std::string::npos || std::from_chars(text.data() + equals + 1, end, value).ptr != end || equals + 1 == text.size())
+      throw Error(ExitCode::usage, "option-value", fmt::format("--priority {} is not of the form APPLICATION=NUMBER", shown(text)), "for example --priority HW=1");
+    if (!profiles.applications.contains(text.substr(0, equals))) throw Error(ExitCode::usage, "option-value", fmt::format("--priority: there is no application {}", shown(text.substr(0, equals))));
+    out.emplace_back(text.substr(0, equals), value);
+  }
+  return out;
+}
+
+// All that would be launched, before anything runs.
+void check_amount(const CorunStudy& study) {
+  std::uint64_t launches = 0;
+  for (const auto& mix : study.mixes)
+    for (const corun::Workload& w : corun::workloads(study.profiles, mix, study.shorten)) {
+      launches += w.launches();
+      if (launches > most_launches) throw Error(ExitCode::usage, "corun-amount", fmt::format("these mixes launch more than {} kernels", most_launches), "fewer mixes, or --shorten 100");
+    }
+}
+
+std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o, const corun::Profiles& profiles) {
+  std::vector<std::vector<std::vector<std::string>>> out;
+  if (!o.mixes.empty()) {
+    // Mixes of different sizes are judged on their own.
+    for (const std::string& text : o.mixes) {
+      const std::vector<std::string> mix = split(text);
+      const auto same = std::ranges::find_if(out, [&](const auto& group) { return group.front().size() == mix.size(); });
+      if (same == out.end()) out.push_back({mix});
+      else same->push_back(mix);
+    }
+    return out;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, app] : profiles.applications) names.push_back(name);
+  if (names.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "the profiles have no applications to draw mixes from", "an [[application]] names its sequence of kernels");
+  std::vector<std::size_t> sizes = o.sizes;
+  if (sizes.empty()) sizes = {8};
+  for (const std::size_t size : sizes) out.push_back(corun::random_mixes(names, o.count.value_or(30), size, o.seed.value_or(1)));
+  return out;
+}
+
+int run_mixes(MixOptions o) {
+  const RunClock clock;
+  check_policies(o);
+  if (!o.log.empty()) o.output.more.push_back({"--log", &o.log});
+  check_outputs(o.output);
+  const auto folder = device::data_directory() / "corun";
+  const std::filesystem::path profile_file = o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles);
+  const std::filesystem::path model_file = o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model);
+  check_inputs(o.output, {profile_file, model_file});
+  CorunStudy study;
+  study.policies = o.policies;
+  study.limits = o.limits;
+  study.shorten = o.shorten;
+  study.profiles = corun::load_profiles(profile_file);
+  study.options.model = corun::load_model(model_file);
+  study.options.settings = settings_of(o.policy);
+  study.options.learn = o.learn;
+  study.priorities = priorities_of(o, study.profiles);
+  const auto groups = mixes_of(o, study.profiles);
+  std::string log;
+  if (!o.log.empty()) {
+    if (groups.size() != 1 || groups.front().size() != 1 || o.policies.size() != 1 || o.limits.size() != 1)
+      throw Error(ExitCode::usage, "option-conflict", "--log is of one mix under one policy with one limit", "--mix HW,HW,LAVA --policy shark --limit 2 --log FILE");
+    study.options.log = [&log](std::string_view line) { log.append(line) += '\n'; };
+  }
+  std::vector<CorunCell> cells;
+  const Signals signals(0);
+  study.stop = signals.flag();
+  for (const auto& group : groups) {
+    study.mixes = group;
+    check_amount(study);
+    for (CorunCell& c : run_study(study)) cells.push_back(std::move(c));
+  }
+  const bool applications = !o.mixes.empty() || o.output.all;
+  result::Result result = result_of(cells, applications);
+  result.manifest.mode = "corun";
+  result.manifest.seed = o.seed.value_or(1);
+  result.manifest.inputs = hash_inputs({profile_file, model_file});
+  clock.finish(result);
+  if (!o.log.empty()) write_to(o.log, log);
+  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
+  const std::string text = text_of(cells, applications);
+  if (!o.output.output.empty()) write_to(o.output.output, text);
+  else if (!data_on_stdout(o.output) && o.log != "-") print(text);
+  return 0;
+}
+
+struct ReplayOptions {
+  std::string trace, policy;
+  std::optional<std::uint32_t> limit;
+  PolicyOptions settings;
+  OutputOptions output;
+};
+
+int run_replay(ReplayOptions o) {
+  check_outputs(o.output);
+  check_inputs(o.output, {o.trace});
+  const PolicyOptions& p = o.settings;
+  if (o.policy.empty() && (o.limit || p.light || p.best_effort || p.aging || p.quantum_ms || p.l2_cap || p.dram_cap || p.memory_class))
+    throw Error(ExitCode::usage, "option-conflict", "without --policy a trace is replayed under its own policy and settings", "add --policy NAME");
+  const std::string text = read_file(o.trace, max_trace_bytes, "trace of events");
+  const corun::Policy* other = o.policy.empty() ? nullptr : &corun::policy(o.policy);
+  corun::Settings settings = settings_of(p);
+  settings.limit = o.limit.value_or(settings.limit);
+  const corun::Replayed replayed = corun::replay(text, o.trace, other, other == nullptr ? nullptr : &settings);
+  if (!o.output.output.empty()) write_to(o.output.output, replayed.log);
+  else print(replayed.log);
+  if (!o.output.quiet)
+    talk(fmt::format("{} launches, {} granted, {} wait, {} run at the end{}\n", replayed.launches, replayed.grants, replayed.waiting, replayed.running,
+                     !replayed.had_grants || other != nullptr ? "" : replayed.difference.empty() ? "; the same decisions as in the log" : ""));
+  if (other != nullptr || replayed.difference.empty()) return 0;
+  throw Error(ExitCode::check_failed, "corun-replay", fmt::format("other decisions than in the log: {}", replayed.difference), "--policy NAME replays its events under a policy of your choice, without a comparison");
+}
+
+}  // namespace
+
+void add_corun_mixes(CLI::App& corun, Action& chosen) {
+  const auto o = std::make_shared<MixOptions>();
+  const CLI::Validator not_empty(refuse_empty, "");
+  corun.add_option("--policy", o->policies, "Policies to compare (default mps,shark); mps is always the reference of speed-ups")->delimiter(',')->type_name("NAME,...")->allow_extra_args(false);
+  corun.add_option("--limit", o->limits, "Launches on the GPU at a time (default 8)")->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,...")->allow_extra_args(false);
+  corun.add_option("--mix", o->mixes, "A mix: applications of the profiles; may be repeated")->check(not_empty)->type_name("APP,APP,...")->allow_extra_args(false);
+  corun.add_option("--mixes", o->count, "Random mixes of each size (default 30)")->check(CLI::Range(1, 100000))->type_name("N");
+  corun.add_option("--size", o->sizes, "Applications of a random mix (default 8)")->delimiter(',')->check(CLI::Range(1, 1024))->type_name("N,...")->allow_extra_args(false);
+  corun.add_option("--seed", o->seed, "Of random mixes (default 1)")->type_name("N");
+  corun.add_option("--profiles", o->profiles, "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")->check(not_empty)->type_name("FILE");
+  corun.add_option("--model", o->model, "Parameters of the interference model (default: data/corun/model-titanx.toml)")->check(not_empty)->type_name("FILE");
+  corun.add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 10)")->check(CLI::Range(1.0, 1e9))->type_name("X");
+  corun.add_option("--priority", o->priorities, "Of an application, for policy priority; may be repeated")->check(not_empty)->type_name("APP=N")->allow_extra_args(false);
+  corun.add_flag("--learn", o->learn, "Kernels are unknown to the policy until they have run once");
+  corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")->check(not_empty)->type_name("FILE");
+  add_policy_options(corun, o->policy);
+  add_output_options(corun, o->output);
+  std::string footer = "Policies:\n";
+  for (const corun::Policy* p : corun::policies()) footer += fmt::format("  {:<18} {}\n", p->name, p->doc);
+  corun.footer(footer + "Form: simtlab corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair");
+  corun.callback([&chosen, &corun, o] {
+    if (corun.get_subcommands().empty()) chosen = [o] { return run_mixes(*o); };
+  });
+}
+
+void add_corun_replay(CLI::App& corun, Action& chosen) {
+  CLI::App* sub = corun.add_subcommand("replay", "Run a policy over a trace of events; of a decision log, check that the decisions are the same");
+  const auto o = std::make_shared<ReplayOptions>();
+  const CLI::Validator not_empty(refuse_empty, "");
+  sub->add_option("trace", o->trace, "Trace or decision log")->required()->check(not_empty)->type_name("FILE");
+  sub->add_option("--policy", o->policy, "Another policy than that of the trace")->check(not_empty)->type_name("NAME");
+  sub->add_option("--limit", o->limit, "With --policy: its limit (default 8)")->check(CLI::Range(1, 1 << 20))->type_name("N");
+  sub->add_option("-o,--output", o->output.output, "Write the log there instead of stdout")->check(not_empty)->type_name("FILE");
+  sub->add_flag("-q,--quiet", o->output.quiet, "No summary on stderr");
+  add_policy_options(*sub, o->settings);
+  sub->callback([&chosen, o] { chosen = [o] { return run_replay(*o); }; });
+}
+
+}  // namespace simtlab::cli

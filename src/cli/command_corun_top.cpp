@@ -1,0 +1,74 @@
+// simtlab corun top: what the daemon does now.
+#include <fmt/format.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command_corun_live.h"
+#include "cli/corun_daemon.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+
+namespace simtlab::cli {
+namespace {
+
+struct TopOptions {
+  std::string directory;
+  double interval = 1;
+  std::uint32_t count = 0, decisions = 0;
+};
+
+std::string table(const live::Stats& s) {
+  const live::Totals& t = s.totals;
+  std::string out = fmt::format("policy {}  limit {}  clients {}  waiting {}  running {}  granted {}  ended {}  lost {}  decisions {}  up {:.1f} s\n", t.policy, t.limit, t.clients, t.waiting, t.running,
+                                t.grants, t.done, t.lost, t.decisions, static_cast<double>(t.now_ns) * 1e-9);
+  out += fmt::format("{:>6} {:>8} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}  {:<16} {}\n", "client", "process", "waiting", "running", "granted", "ended", "waited/ms", "gpu/ms", "program", "kernel");
+  for (const live::ClientRow& r : s.rows)
+    if (!r.kernel.empty())
+      out += fmt::format("{:>6} {:>8} {:>7} {:>7} {:>9} {:>9} {:>11.3f} {:>11.3f}  {:<16} {}\n", r.client, r.pid, r.waiting, r.running, r.grants, r.done, static_cast<double>(r.waited_ns) * 1e-6,
+                         static_cast<double>(r.gpu_ns) * 1e-6, r.program, r.kernel);
+  return out;
+}
+
+int top(const TopOptions& o) {
+  if (!(o.interval >= 0.05)) throw Error(ExitCode::usage, "corun-options", fmt::format("--interval {:g} is shorter than 0.05 s", o.interval), "seconds between two tables");
+  DaemonLink link(o.directory);
+  const Signals signals(0);
+  std::uint64_t next_line = 0;
+  for (std::uint32_t i = 0; !*signals.flag(); ++i) {
+    const live::Stats stats = link.stats();
+    std::string text = ::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "";
+    text += table(stats);
+    if (o.decisions != 0) {
+      next_line = stats.totals.decisions > o.decisions ? std::max(next_line, stats.totals.decisions - o.decisions) : 0;
+      if (::isatty(STDOUT_FILENO) != 0) next_line = stats.totals.decisions - std::min<std::uint64_t>(stats.totals.decisions, o.decisions);
+      text += link.decisions(next_line);
+    }
+    print(text);
+    if (o.count != 0 && i + 1 >= o.count) break;
+    ::poll(nullptr, 0, static_cast<int>(o.interval * 1000));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_corun_top(CLI::App& corun, Action& chosen) {
+  CLI::App* sub = corun.add_subcommand("top", "Show clients, launches and decisions of the daemon, again and again");
+  const auto o = std::make_shared<TopOptions>();
+  const CLI::Validator not_empty(refuse_empty, "");
+  sub->add_option("--directory", o->directory, "Where the daemon's socket is")->check(not_empty)->type_name("DIR");
+  sub->add_option("--interval", o->interval, "Between two tables (default 1)")->type_name("SECONDS");
+  sub->add_option("--count", o->count, "Tables to show (default: until interrupted)")->check(CLI::Range(1, 1000000000))->type_name("N");
+  sub->add_option("--decisions", o->decisions, "Also the latest so many lines of the decision log")->check(CLI::Range(1, 1000))->type_name("N");
+  sub->footer("Form: simtlab corun top [--decisions 20] [--count 1]");
+  sub->callback([&chosen, o] { chosen = [o] { return top(*o); }; });
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,10 @@
+// simtlab config diff and simtlab config init.
+#pragma once
+
+#include "cli/cli.h"
+
+namespace simtlab::cli {
+
+void add_config_files(CLI::App& config, Action& chosen);
+
+}  // namespace simtlab::cli

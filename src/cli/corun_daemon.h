@@ -1,0 +1,25 @@
+// A connection to the daemon for commands that only ask.
+#pragma once
+
+#include <string>
+
+#include "live/protocol.h"
+
+namespace simtlab::cli {
+
+class DaemonLink {
+ public:
+  // Throws Error(unavailable, "corun-daemon") if there is none, or as soon as it goes.
+  explicit DaemonLink(const std::string& directory);
+  live::Stats stats();                            // rows of all clients
+  std::string decisions(std::uint64_t& next);     // lines from that number on; next: after them
+
+ private:
+  live::Message ask(const live::Message& message);
+  live::Descriptor socket_;
+};
+
+// The daemon's policy; empty: no daemon is there.
+std::string policy_of_daemon(const std::string& directory);
+
+}  // namespace simtlab::cli

@@ -1,0 +1,166 @@
+#include "cli/corun_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "report/format.h"
+
+namespace simtlab::cli {
+namespace {
+
+using corun::ApplicationResult;
+using corun::Judged;
+using corun::MixResult;
+
+std::vector<double> slowdowns(const MixResult& mix, bool gpu) {
+  std::vector<double> out;
+  for (const ApplicationResult& a : mix.applications) out.push_back(gpu ? a.slowdown_gpu() : a.slowdown_turnaround());
+  return out;
+}
+
+double speedup(const MixResult& reference, const MixResult& mix, bool gpu) {
+  const std::vector<double> before = slowdowns(reference, gpu), after = slowdowns(mix, gpu);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < before.size(); ++i) ratios.push_back(before[i] / after[i]);
+  return corun::geometric_mean(ratios);
+}
+
+CorunFigures figures(const std::vector<MixResult>& mixes, const std::vector<double>& speedups, bool gpu) {
+  CorunFigures out;
+  const auto n = static_cast<double>(mixes.size());
+  for (std::size_t i = 0; i < mixes.size(); ++i) {
+    const Judged j = corun::judge(slowdowns(mixes[i], gpu));
+    out.judged.antt += j.antt / n;
+    out.judged.stp += j.stp / n;
+    out.judged.gm += j.gm / n;
+    out.judged.fairness += j.fairness / n;
+    out.judged.jain += j.jain / n;
+    out.speedup += speedups[i] / n;
+  }
+  return out;
+}
+
+void finish(CorunCell& cell, const std::vector<MixResult>& reference) {
+  double waited = 0, share = 0;
+  std::size_t applications = 0;
+  for (std::size_t i = 0; i < cell.mixes.size(); ++i) {
+    cell.speedups_gpu.push_back(speedup(reference[i], cell.mixes[i], true));
+    cell.speedups_turnaround.push_back(speedup(reference[i], cell.mixes[i], false));
+    for (const ApplicationResult& a : cell.mixes[i].applications) {
+      waited += a.waited_ns;
+      share += a.waited_ns / a.turnaround_ns;
+      cell.wait_longest = std::max(cell.wait_longest, a.longest_wait_ns);
+      cell.launches += a.launches;
+      ++applications;
+    }
+  }
+  cell.wait_mean = waited / static_cast<double>(cell.launches);
+  cell.wait_share = share / static_cast<double>(applications);
+  cell.gpu = figures(cell.mixes, cell.speedups_gpu, true);
+  cell.turnaround = figures(cell.mixes, cell.speedups_turnaround, false);
+}
+
+std::vector<MixResult> run_all(const CorunStudy& study, const std::string& policy, std::uint32_t limit) {
+  std::vector<MixResult> out;
+  corun::FastOptions options = study.options;
+  options.settings.limit = limit;
+  for (const std::vector<std::string>& mix : study.mixes) {
+    if (study.stop != nullptr && *study.stop) throw Error(ExitCode::interrupted, "interrupted", "stopped before all mixes had run");
+    std::vector<corun::Workload> workloads = corun::workloads(study.profiles, mix, study.shorten);
+    for (corun::Workload& w : workloads)
+      for (const auto& [name, priority] : study.priorities)
+        if (w.name == name) w.priority = priority;
+    out.push_back(corun::run_fast(workloads, corun::policy(policy), options));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<CorunCell> run_study(const CorunStudy& study) {
+  std::vector<CorunCell> out;
+  for (const std::uint32_t limit : study.limits) {
+    CorunStudy silent = study;   // a log is of the policy that was asked for
+    silent.options.log = {};
+    const bool has_mps = std::ranges::find(study.policies, "mps") != study.policies.end();
+    const std::vector<MixResult> reference = run_all(has_mps && study.policies.size() == 1 ? study : silent, "mps", limit);
+    for (const std::string& policy : study.policies) {
+      CorunCell& cell = out.emplace_back();
+      cell.policy = policy;
+      cell.limit = limit;
+      cell.size = study.mixes.front().size();
+      cell.mixes = policy == "mps" ? reference : run_all(study, policy, limit);
+      finish(cell, reference);
+    }
+  }
+  return out;
+}
+
+void set_metrics(const CorunCell& c, result::Metrics& m) {
+  m.set("corun.mixes", static_cast<std::uint64_t>(c.mixes.size()));
+  m.set("corun.applications", static_cast<std::uint64_t>(c.size));
+  m.set("corun.limit", static_cast<std::uint64_t>(c.limit));
+  m.set("corun.launches", c.launches);
+  const auto both = [&](const std::string& name, double gpu, double turnaround) {
+    m.set("corun." + name + ".gpu_time", gpu);
+    m.set("corun." + name + ".turnaround", turnaround);
+  };
+  both("antt", c.gpu.judged.antt, c.turnaround.judged.antt);
+  both("stp", c.gpu.judged.stp, c.turnaround.judged.stp);
+  both("speedup_gm", c.gpu.speedup, c.turnaround.speedup);
+  both("speedup_solo", c.gpu.judged.gm, c.turnaround.judged.gm);
+  both("fairness", c.gpu.judged.fairness, c.turnaround.judged.fairness);
+  both("jain", c.gpu.judged.jain, c.turnaround.judged.jain);
+  m.set("corun.wait.mean", c.wait_mean);
+  m.set("corun.wait.longest", c.wait_longest);
+  m.set("corun.wait.share", c.wait_share);
+}
+
+result::Result result_of(const std::vector<CorunCell>& cells, bool applications) {
+  result::Result out;
+  for (const CorunCell& c : cells) {
+    result::KernelResult& k = out.kernels.emplace_back();
+    k.name = k.demangled = fmt::format("{} of {}, limit {}", c.policy, c.size, c.limit);
+    set_metrics(c, k.metrics);
+    if (cells.size() == 1) out.total = k.metrics;
+    if (!applications) continue;
+    const std::string cell_name = k.name;
+    for (std::size_t mix = 0; mix < c.mixes.size(); ++mix)
+      for (std::size_t i = 0; i < c.mixes[mix].applications.size(); ++i) {
+        const ApplicationResult& a = c.mixes[mix].applications[i];
+        result::KernelResult& row = out.kernels.emplace_back();
+        row.name = row.demangled = fmt::format("{}, mix {}: {} {}", cell_name, mix + 1, i + 1, a.name);
+        row.metrics.set("corun.launches", a.launches);
+        row.metrics.set("corun.slowdown.gpu_time", a.slowdown_gpu());
+        row.metrics.set("corun.slowdown.turnaround", a.slowdown_turnaround());
+        row.metrics.set("corun.wait.mean", a.waited_ns / static_cast<double>(a.launches));
+        row.metrics.set("corun.wait.longest", a.longest_wait_ns);
+        row.metrics.set("corun.wait.share", a.waited_ns / a.turnaround_ns);
+      }
+  }
+  return out;
+}
+
+std::string text_of(const std::vector<CorunCell>& cells, bool applications) {
+  std::string out =
+      "Time on the GPU (what the thesis counts: waiting is free) | turnaround (what users feel).\n\n"
+      "| size | limit | policy | ANTT | STP | speed-up | max/min | Jain || ANTT | STP | speed-up | max/min | Jain | wait, mean | longest | share |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  const auto figures = [](const CorunFigures& f) { return fmt::format("{:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.3f}", f.judged.antt, f.judged.stp, f.speedup, f.judged.fairness, f.judged.jain); };
+  for (const CorunCell& c : cells)
+    out += fmt::format("| {} | {} | {} | {} || {} | {} | {} | {:.1f} % |\n", c.size, c.limit, c.policy, figures(c.gpu), figures(c.turnaround), report::format_time(c.wait_mean), report::format_time(c.wait_longest),
+                       c.wait_share * 100);
+  out += "\nspeed-up: geometric mean over the applications against mps with the same limit; figures are means over the mixes.\n";
+  if (!applications) return out;
+  out += "\n| mix | application | limit | policy | slowdown on the GPU | of turnaround | launches | wait, mean | longest |\n|---|---|---|---|---|---|---|---|---|\n";
+  for (const CorunCell& c : cells)
+    for (std::size_t mix = 0; mix < c.mixes.size(); ++mix)
+      for (const ApplicationResult& a : c.mixes[mix].applications)
+        out += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} | {} | {} | {} |\n", mix + 1, a.name, c.limit, c.policy, a.slowdown_gpu(), a.slowdown_turnaround(), a.launches,
+                           report::format_time(a.waited_ns / static_cast<double>(a.launches)), report::format_time(a.longest_wait_ns));
+  return out;
+}
+
+}  // namespace simtlab::cli

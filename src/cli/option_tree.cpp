@@ -1,0 +1,52 @@
+#include "cli/option_tree.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace simtlab::cli {
+namespace {
+
+TreeOption option_of(const CLI::Option& option) {
+  TreeOption out;
+  for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
+  out.positional = out.names.empty();
+  if (out.positional) out.names.push_back(option.get_name());
+  if (option.get_expected_max() > 0) out.value = option.get_type_name().empty() ? "VALUE" : option.get_type_name();
+  // "[=FILE]": a name may follow behind an equals sign.
+  if (out.value.starts_with("[=")) {
+    out.value_optional = true;
+    out.value = out.value.substr(2, out.value.size() - 3);
+  }
+  out.value = out.value.substr(0, out.value.find(':'));   // what follows are the values that a check allows
+  out.description = option.get_description();
+  out.group = option.get_group() == "Options" ? "" : option.get_group();
+  return out;
+}
+
+TreeCommand command_of(const CLI::App& app, const std::string& parent) {
+  TreeCommand out;
+  out.name = app.get_name();
+  out.path = parent.empty() ? out.name : parent + " " + out.name;
+  out.description = app.get_description();
+  out.footer = app.get_footer();
+  for (const CLI::Option* option : app.get_options()) out.options.push_back(option_of(*option));
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) out.commands.push_back(command_of(*sub, out.path));
+  return out;
+}
+
+}  // namespace
+
+TreeCommand option_tree(const CLI::App& app) { return command_of(app, ""); }
+
+const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path) {
+  const TreeCommand* at = &tree;
+  for (const std::string& name : path) {
+    const auto found = std::ranges::find(at->commands, name, &TreeCommand::name);
+    if (found == at->commands.end()) return nullptr;
+    at = &*found;
+  }
+  return at;
+}
+
+}  // namespace simtlab::cli

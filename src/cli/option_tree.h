@@ -1,0 +1,41 @@
+// The commands and options of the tool as plain data: completion and man pages are written from it, so they cannot fall behind.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace simtlab::cli {
+
+struct TreeOption {
+  std::vector<std::string> names;   // "-o", "--output"; of a positional argument its name alone
+  std::string value;                // "FILE"; empty: a flag
+  std::string description, group;
+  bool positional = false;
+  bool value_optional = false;      // "--json[=FILE]"
+};
+
+struct TreeCommand {
+  std::string name;                 // "run"
+  std::string path;                 // "simtlab run"
+  std::string description, footer;
+  std::vector<TreeOption> options;
+  std::vector<TreeCommand> commands;
+};
+
+TreeCommand option_tree(const CLI::App& app);
+// The command of that path below `tree` ("config show"); null if there is none.
+const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path);
+
+// Scripts for the shells; each completes commands, options, devices, memories and metrics.
+std::string bash_completion(const TreeCommand& tree);
+std::string zsh_completion(const TreeCommand& tree);
+std::string fish_completion(const TreeCommand& tree);
+// A page for man(1), in the man(7) macros.
+std::string man_page(const TreeCommand& command, const TreeCommand& root, std::string_view version);
+
+}  // namespace simtlab::cli

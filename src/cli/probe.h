@@ -1,0 +1,40 @@
+// What the parts of `simtlab probe` share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "gpu/board.h"
+#include "probe/finding.h"
+#include "probe/kinds.h"
+#include "result/metrics.h"
+
+namespace simtlab::cli {
+
+struct ProbeOptions {
+  // A curve.
+  std::string analyse, detector = "rank";
+  std::optional<double> significance, step, confidence;
+  // A board.
+  RunOptions run;
+  std::optional<std::string> device;
+  std::string base, curves, method = "slope";
+  std::vector<std::string> only, compare;
+  bool quick = false;
+  OutputOptions output;
+};
+
+int probe_curve(ProbeOptions options);    // probe_curve.cpp
+int probe_board(ProbeOptions options);    // probe_board.cpp
+int probe_compare(ProbeOptions options);  // probe_compare.cpp
+
+// probe_tables.cpp
+void add_tables(result::KernelResult& to, const probe::Findings& findings);
+std::string text_of(const probe::Findings& findings, const probe::Outcome& outcome, const std::string& board);
+
+// probe_thesis.cpp: tables 10 to 12 of the thesis whose method --method thesis repeats, with the slopes beside it and what was published.
+std::string thesis_tables(const probe::Findings& findings, const gpu::BoardFacts& facts);
+
+}  // namespace simtlab::cli

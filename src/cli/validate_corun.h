@@ -1,0 +1,10 @@
+// simtlab validate corun.
+#pragma once
+
+#include "cli/cli.h"
+
+namespace simtlab::cli {
+
+void add_validate_corun(CLI::App& validate, Action& chosen);
+
+}  // namespace simtlab::cli

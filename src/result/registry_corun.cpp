@@ -1,0 +1,40 @@
+// Metrics of applications that share a GPU: pure data. docs/corun.md explains them.
+#include "result/registry_corun.h"
+
+namespace simtlab::result {
+namespace {
+
+using enum Combine;
+
+constexpr MetricDeclaration rows[] = {
+    {"corun.mixes", "1", "Mixes that the figures are means of.", "total", "", "", none, ""},
+    {"corun.applications", "1", "Applications of a mix.", "total", "", "", none, ""},
+    {"corun.limit", "1", "Launches that may be on the GPU at a time.", "total", "", "", none, ""},
+    {"corun.launches", "1", "Kernels that were launched.", "total", "", "", none, ""},
+    {"corun.slowdown.gpu_time", "1", "Time of an application's kernels on the GPU over the same alone; waiting is not counted.", "total", "", "", none, ""},
+    {"corun.slowdown.turnaround", "1", "Time until an application has ended over the same alone; waiting is counted.", "total", "", "", none, ""},
+    {"corun.antt.gpu_time", "1", "Average normalised turnaround time, of time on the GPU: mean slowdown of the applications.", "total", "mean(corun.slowdown.gpu_time)", "", none, ""},
+    {"corun.antt.turnaround", "1", "Average normalised turnaround time: mean slowdown of the applications.", "total", "mean(corun.slowdown.turnaround)", "", none, ""},
+    {"corun.stp.gpu_time", "1", "System throughput, of time on the GPU: sum of the applications' progress.", "total", "sum(1 / corun.slowdown.gpu_time)", "", none, ""},
+    {"corun.stp.turnaround", "1", "System throughput: sum of the applications' progress.", "total", "sum(1 / corun.slowdown.turnaround)", "", none, ""},
+    {"corun.speedup_gm.gpu_time", "1", "Geometric mean, over the applications, of the slowdown under mps with the same limit over the slowdown under this policy; of time on the GPU.", "total", "", "", none, ""},
+    {"corun.speedup_gm.turnaround", "1", "The same of turnaround.", "total", "", "", none, ""},
+    {"corun.speedup_solo.gpu_time", "1", "Geometric mean of 1 / slowdown, of time on the GPU.", "total", "", "", none, ""},
+    {"corun.speedup_solo.turnaround", "1", "The same of turnaround.", "total", "", "", none, ""},
+    {"corun.fairness.gpu_time", "1", "Largest slowdown of the mix over its smallest, of time on the GPU: 1 is fair.", "total", "max / min of corun.slowdown.gpu_time", "", none, ""},
+    {"corun.fairness.turnaround", "1", "The same of turnaround.", "total", "max / min of corun.slowdown.turnaround", "", none, ""},
+    {"corun.jain.gpu_time", "1", "Jain's index of the applications' progress, of time on the GPU: 1 is fair, 1/n serves one only.", "total", "", "", none, ""},
+    {"corun.jain.turnaround", "1", "The same of turnaround.", "total", "", "", none, ""},
+    {"corun.wait.mean", "ns", "Time that a launch waited for its grant, mean.", "total", "", "", none, ""},
+    {"corun.wait.longest", "ns", "Longest time that a launch waited for its grant.", "total", "", "", none, ""},
+    {"corun.wait.share", "1", "Waiting for grants over turnaround, mean of the applications.", "total", "", "", none, ""},
+    {"corun.interfere.intensity", "1", "Intensity of a micro-benchmark that disturbs an application: 1 is all that it can.", "total", "", "", none, ""},
+    {"corun.interfere.load", "1", "What the micro-benchmark demands: bytes/s of L2 or DRAM, or warp instructions per cycle.", "total", "", "", none, ""},
+    {"corun.interfere.slowdown", "1", "Time of the application beside the micro-benchmark over its time beside its lowest intensity.", "total", "", "", none, ""},
+};
+
+}  // namespace
+
+std::span<const MetricDeclaration> corun_metrics() { return rows; }
+
+}  // namespace simtlab::result

@@ -1,0 +1,12 @@
+// Metrics of applications that share a GPU: a part of the registry.
+#pragma once
+
+#include <span>
+
+#include "result/metrics.h"
+
+namespace simtlab::result {
+
+std::span<const MetricDeclaration> corun_metrics();
+
+}  // namespace simtlab::result
