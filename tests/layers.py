@@ -25,8 +25,8 @@ LAYERS = [
     ["live"],
     ["preload"],
     ["report"],
-    ["api"],
     ["cli"],
+    ["api"],
 ]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

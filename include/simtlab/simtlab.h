@@ -9,9 +9,16 @@
 //   gpu.read(host.data(), y, 4 * n);
 //   std::string json = gpu.result_json();   // docs/json.md
 //
+// or give a command of the tool to execute(), and get the result that the tool would have written:
+//
+//   const Execution done = execute({"predict", "saxpy.ptx", "--launch", "saxpy.toml", "--gpu", "h100"});
+//   done.json;                              // docs/json.md
+//
+// With CMake: find_package(simtlab REQUIRED), target_link_libraries(app PRIVATE simtlab::simtlab). docs/library.md.
+//
 // Every function may throw Failure. Nothing prints, nothing exits, there is no global state: two Gpu objects
 // are two machines and may live in two threads; one object is for one thread at a time. Same calls, same
-// results, byte for byte. The interface is stable within a major version.
+// results, byte for byte. The interface is stable within a major version; before 1.0, within a minor one (the library's SOVERSION).
 #pragma once
 
 #include <cstddef>
@@ -26,16 +33,36 @@
 #include <utility>
 #include <vector>
 
+#if defined(__GNUC__)
+#define SIMTLAB_API __attribute__((visibility("default")))
+#else
+#define SIMTLAB_API
+#endif
+
 namespace simtlab::api {
 
 // "0.1.0"
-std::string_view version();
+SIMTLAB_API std::string_view version();
+
+// One finding about one place of an input. line and column count from 1; 0 and an empty file mean unknown.
+struct Place {
+  std::string file;
+  std::uint32_t line = 0, column = 0;
+  std::string message;  // what is wrong, in a sentence
+  std::string text;     // the source line
+  std::string hint;     // what to do about it; may be empty
+};
 
 // What went wrong. what() is one line.
-class Failure : public std::runtime_error {
+class SIMTLAB_API Failure : public std::runtime_error {
  public:
-  Failure(int exit_code, std::string id, std::string text, const std::string& what)
-      : std::runtime_error(what), exit_code_(exit_code), id_(std::move(id)), text_(std::move(text)) {}
+  struct Details {
+    std::vector<Place> places;
+    std::string partial_json, messages;
+  };
+  Failure(int exit_code, std::string id, std::string text, const std::string& what, Details details = {})
+      : std::runtime_error(what), exit_code_(exit_code), id_(std::move(id)), text_(std::move(text)), details_(std::move(details)) {}
+  ~Failure() override;
   int exit_code() const {
     return exit_code_;
   }  // docs/exit-codes.md: 3 bad input, 4 unsupported, 5 program failed...
@@ -43,14 +70,41 @@ class Failure : public std::runtime_error {
   const std::string& text() const {
     return text_;
   }  // as a compiler would print it: place, line, caret, remedy
+  const std::vector<Place>& places() const { return details_.places; }  // empty for programs that failed on their own
+  // Of a command that was stopped or whose program failed: what there is of its result (may be empty), and notes with what the program printed.
+  const std::string& partial_json() const { return details_.partial_json; }
+  const std::string& messages() const { return details_.messages; }
 
  private:
   int exit_code_;
   std::string id_, text_;
+  Details details_;
 };
 
+struct ExecuteOptions {
+  // In the caller's thread, every interval_seconds while the command runs: what is being done ("simulating", may be empty), for how long.
+  // False stops the command: Failure 130, with what was done until then. What it throws stops the command and is passed on.
+  std::function<bool(std::string_view activity, double seconds)> progress;
+  double interval_seconds = 0.1;
+};
+
+struct Execution {
+  std::string json;      // the result (docs/json.md), as --json writes it
+  std::string messages;  // notes, and what the simulated program printed
+};
+
+// A command of the tool in this process: its words as in a shell, without `simtlab` and without --json, which is added: {"run", "a.ptx",
+// "--launch", "a.toml"}. run, cache, predict, dram, probe, corun, corun interfere|profile, compare, validate. Several at once are fine.
+// Paths are relative to the working directory, SIMTLAB_* variables are read. Waits in the calling thread, works in another.
+SIMTLAB_API Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options = {});
+
+// Every command with its options as JSON, for bindings and graphical front ends: a tree of {"name", "description", "options": [{"names",
+// "value", "values", "positional", "required", "choices", "group", "description"}], "commands": [...]}. values: at most so many; 0: a flag;
+// -1: any number. extras: takes sources or a kernel; program: takes a program behind "--".
+SIMTLAB_API std::string commands_json();
+
 // A GPU as numbers; immutable, cheap to copy.
-class Device {
+class SIMTLAB_API Device {
  public:
   using Settings =
       std::vector<std::pair<std::string, std::string>>;  // {"sm.count", "4"}, {"sm.clock", "1.41 GHz"}
@@ -104,7 +158,7 @@ struct GpuOptions {
   std::function<void(std::string_view)> print;  // device printf; none = discarded
 };
 
-class Gpu {
+class SIMTLAB_API Gpu {
  public:
   explicit Gpu(const Device& device, const GpuOptions& options = {});
   ~Gpu();

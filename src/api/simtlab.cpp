@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "cli/execute.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
 #include "result/json.h"
@@ -11,13 +14,34 @@
 namespace simtlab::api {
 namespace {
 
+Failure failure_of(const Error& e, std::string partial_json = {}, std::string messages = {}) {
+  std::vector<Place> places;
+  for (const Diagnostic& d : e.diagnostics()) places.push_back({d.pos.file, d.pos.line, d.pos.column, d.message, d.text, d.hint});
+  return {static_cast<int>(e.code()), e.id(), e.format(), e.what(), {std::move(places), std::move(partial_json), std::move(messages)}};
+}
+
+// Of a command that ended with a code of its own: its program failed, or it found what it was to look for. The result says which.
+Failure failure_of(cli::Executed done) {
+  result::Manifest manifest;
+  try {
+    manifest = result::result_from_json(done.output, "the result").manifest;
+  } catch (const Error&) {
+    // A comparison has no manifest.
+  }
+  const std::string id = !manifest.failure_id.empty() ? manifest.failure_id : done.code == static_cast<int>(ExitCode::interrupted) ? "interrupted" : "command-code";
+  const std::string text = manifest.failure.empty() ? done.messages : manifest.failure;
+  std::string line = text.substr(0, text.find('\n'));
+  if (line.empty()) line = fmt::format("the command ended with code {}", done.code);
+  return {done.code, id, text, line, {{}, std::move(done.output), std::move(done.messages)}};
+}
+
 // Runs `work`; errors of the library leave as Failure.
 template <typename Work>
 auto guarded(Work&& work) {
   try {
     return work();
   } catch (const Error& e) {
-    throw Failure(static_cast<int>(e.code()), e.id(), e.format(), e.what());
+    throw failure_of(e);
   }
 }
 
@@ -30,6 +54,22 @@ auto guarded(Work&& work) {
 std::string_view version() {
   return SIMTLAB_VERSION;
 }
+
+Failure::~Failure() = default;
+
+Execution execute(const std::vector<std::string>& command, const ExecuteOptions& options) {
+  std::vector<std::string> words = command;
+  words.insert(std::ranges::find(words, "--"), "--json");
+  cli::Watch watch;
+  if (options.progress) watch.look = [&](const std::string& activity, double seconds) { return options.progress(activity, seconds); };
+  watch.interval = std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(options.interval_seconds, 1e-3, 1e6) * 1e3));
+  cli::Executed done = cli::execute(words, watch);
+  if (!done.error.empty()) throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));
+  if (done.code != 0) throw failure_of(std::move(done));
+  return {std::move(done.output), std::move(done.messages)};
+}
+
+std::string commands_json() { return cli::tree_json(); }
 
 struct Device::Impl {
   device::LoadedDevice loaded;

@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <csignal>
 #include <new>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/cli.h"
+#include "cli/execute.h"
+#include "cli/host.h"
 #include "cli/manifest.h"
+#include "cli/option_tree.h"
 #include "cli/output.h"
 
 namespace simtlab::cli {
@@ -30,16 +34,20 @@ constexpr const char* description =
     "  simtlab compare A.json B.json            what differs between two results, and why\n"
     "  simtlab explain long_scoreboard          what a word of the report means\n";
 
+// Commands whose `--` is followed by a program or its arguments.
+bool takes_program(const std::string& command) {
+  return command == "run" || command == "cache" || command == "predict" || command == "corun";
+}
+
 struct Arguments {
   std::vector<std::string> ours;  // in the reverse order that CLI11 wants
   std::optional<std::vector<std::string>> after_dashes;
 };
 
 // What follows `--` is the program's. `--json` alone must not take the next argument as its value.
-Arguments arguments(int argc, char** argv) {
+Arguments arguments(const std::vector<std::string>& all) {
   Arguments out;
-  const std::vector<std::string> all(argv + 1, argv + argc);
-  const auto dashes = !all.empty() && (all.front() == "run" || all.front() == "cache" || all.front() == "predict" || all.front() == "corun") ? std::ranges::find(all, "--") : all.end();
+  const auto dashes = !all.empty() && takes_program(all.front()) ? std::ranges::find(all, "--") : all.end();
   out.ours.assign(all.begin(), dashes);
   if (dashes != all.end()) out.after_dashes.emplace(dashes + 1, all.end());
   const bool compiles = !all.empty() && all.front() == "build";  // its options are the compiler's
@@ -76,19 +84,16 @@ bool has_action(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
-int parse_and_run(int argc, char** argv) {
-  Arguments split = arguments(argc, argv);
-  CLI::App app(description, "simtlab");
-  Action chosen;
+void add_commands(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
-  add_run(app, chosen, split.after_dashes);
-  add_cache(app, chosen, split.after_dashes);
+  add_run(app, chosen, after_dashes);
+  add_cache(app, chosen, after_dashes);
   add_build(app, chosen);
   add_dram(app, chosen);
-  add_predict(app, chosen, split.after_dashes);
+  add_predict(app, chosen, after_dashes);
   add_probe(app, chosen);
-  add_corun(app, chosen, split.after_dashes);
+  add_corun(app, chosen, after_dashes);
   add_trace(app, chosen);
   add_report(app, chosen);
   add_compare(app, chosen);
@@ -102,10 +107,22 @@ int parse_and_run(int argc, char** argv) {
   add_man(app, chosen);
   add_version(app, chosen);
   app.set_version_flag("--version", "simtlab " + std::string(version()));
+}
+
+}  // namespace
+
+int parse_and_run(const std::vector<std::string>& words) {
+  Arguments split = arguments(words);
+  CLI::App app(description, "simtlab");
+  Action chosen;
+  add_commands(app, chosen, split.after_dashes);
   try {
     app.parse(split.ours);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help, --version: prints on stdout
+    std::ostringstream text;
+    const int code = app.exit(e, text, text);   // --help, --version
+    print(text.str());
+    return code;
   } catch (const CLI::ParseError& e) {
     const std::vector<std::string> rest = app.remaining(true);
     if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && !rest.empty())
@@ -119,10 +136,19 @@ int parse_and_run(int argc, char** argv) {
     throw Error(ExitCode::usage, "option-value", shown_lines(e.what(), 400),
                 "simtlab --help, simtlab COMMAND --help");
   }
+  if (host() != nullptr) check_embedded(innermost(app));
   return chosen();
 }
 
-}  // namespace
+TreeCommand whole_tree() {
+  CLI::App app(description, "simtlab");
+  Action chosen;
+  const std::optional<std::vector<std::string>> none;
+  add_commands(app, chosen, none);
+  TreeCommand tree = option_tree(app);
+  for (TreeCommand& command : tree.commands) command.program = takes_program(command.name);
+  return tree;
+}
 
 void unexpected_argument(const CLI::App& app, const std::string& argument) {
   const CLI::App& command = innermost(app);
@@ -158,8 +184,9 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::setlocale(LC_CTYPE, "");
   try {
-    remember_command_line(argc, argv);
-    return parse_and_run(argc, argv);
+    const std::vector<std::string> words(argv, argv + argc);
+    remember_command_line(words);
+    return parse_and_run({words.begin() + 1, words.end()});
   } catch (const Error& e) {
     talk(e.format());
     return static_cast<int>(e.code());

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "cli/host.h"
 
 namespace simtlab::cli {
 namespace {
@@ -35,10 +36,10 @@ std::uint64_t peak_memory_bytes() {
 
 }  // namespace
 
-void remember_command_line(int argc, char** argv) {
-  std::string& text = command_line();
+void remember_command_line(const std::vector<std::string>& words) {
+  std::string& text = host() != nullptr ? host()->command_line : command_line();
   text.clear();
-  for (int i = 0; i < argc; ++i) text += (i == 0 ? "" : " ") + shell_quoted(argv[i]);
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quoted(word);
 }
 
 RunClock::RunClock()
@@ -50,7 +51,7 @@ void RunClock::finish(result::Result& result) const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   result::Manifest& m = result.manifest;
   m.tool_version = version();
-  m.command_line = command_line();
+  m.command_line = host() != nullptr ? host()->command_line : command_line();
   std::error_code ignored;
   m.working_directory = std::filesystem::current_path(ignored);
   m.start_time = start_time_;

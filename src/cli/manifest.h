@@ -11,8 +11,8 @@
 
 namespace simtlab::cli {
 
-// Set once by run(): the command line as typed, quoted for a shell.
-void remember_command_line(int argc, char** argv);
+// The command line as typed, quoted for a shell; that of the process, or of the command that this thread runs for a caller.
+void remember_command_line(const std::vector<std::string>& words);
 
 class RunClock {
  public:

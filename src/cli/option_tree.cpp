@@ -6,6 +6,16 @@
 namespace simtlab::cli {
 namespace {
 
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    out.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
 TreeOption option_of(const CLI::Option& option) {
   TreeOption out;
   for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
@@ -18,7 +28,14 @@ TreeOption option_of(const CLI::Option& option) {
     out.value_optional = true;
     out.value = out.value.substr(2, out.value.size() - 3);
   }
-  out.value = out.value.substr(0, out.value.find(':'));   // what follows are the values that a check allows
+  // What follows a colon are the values that a check allows: "WHEN:{auto,always,never}", or a range "N:[1 - 64]".
+  if (const std::size_t colon = out.value.find(':'); colon != std::string::npos) {
+    if (out.value.compare(colon, 2, ":{") == 0 && out.value.ends_with('}')) out.choices = words_of(out.value.substr(colon + 2, out.value.size() - colon - 3));
+    out.value.resize(colon);
+  }
+  out.required = option.get_required();
+  // CLI11 gives a vector that takes one value at a time the largest number of them, and one value otherwise.
+  out.values = option.get_expected_max() > 1000 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll ? -1 : option.get_expected_max();
   out.description = option.get_description();
   out.group = option.get_group() == "Options" ? "" : option.get_group();
   return out;
@@ -30,6 +47,7 @@ TreeCommand command_of(const CLI::App& app, const std::string& parent) {
   out.path = parent.empty() ? out.name : parent + " " + out.name;
   out.description = app.get_description();
   out.footer = app.get_footer();
+  out.extras = app.get_allow_extras();
   for (const CLI::Option* option : app.get_options()) out.options.push_back(option_of(*option));
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) out.commands.push_back(command_of(*sub, out.path));
   return out;

@@ -17,6 +17,9 @@ struct TreeOption {
   std::string description, group;
   bool positional = false;
   bool value_optional = false;      // "--json[=FILE]"
+  bool required = false;
+  int values = 0;                   // at most so many; 0: a flag; -1: any number, or the option may be repeated
+  std::vector<std::string> choices; // if it is one of these
 };
 
 struct TreeCommand {
@@ -25,9 +28,13 @@ struct TreeCommand {
   std::string description, footer;
   std::vector<TreeOption> options;
   std::vector<TreeCommand> commands;
+  bool extras = false;    // takes words that are no options: sources, a kernel, flags of a compiler
+  bool program = false;   // takes a program, or a program's arguments, behind --
 };
 
 TreeCommand option_tree(const CLI::App& app);
+// That of the tool.
+TreeCommand whole_tree();
 // The command of that path below `tree` ("config show"); null if there is none.
 const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path);
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
+#include "cli/host.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -26,6 +27,10 @@ bool environment_set(const char* name) {
 }
 
 void write_all(int descriptor, std::string_view text) {
+  if (Host* const served = host()) {
+    descriptor == STDOUT_FILENO ? served->add_output(text) : served->add_message(text);
+    return;
+  }
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -57,7 +62,7 @@ std::vector<NamedOutput> named_outputs(const OutputOptions& options) {
   std::vector<NamedOutput> out;
   // What the shell opened is written to, too; a terminal, a pipe or /dev/null may be shared.
   struct stat status {};
-  if (::fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode))
+  if (host() == nullptr && ::fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode))
     out.push_back({"standard output", fmt::format("{}:{}", status.st_dev, status.st_ino)});
   const auto add = [&](const char* option, const std::string& file) {
     if (file.empty() || file == "-" || file == "/dev/null") return;
@@ -93,6 +98,7 @@ std::string next_command(const result::Result& result) {
 
 report::Style style_for(int descriptor, const std::string& color) {
   report::Style style;
+  if (host() != nullptr) return style;   // text that nobody's terminal shows
   const bool terminal = ::isatty(descriptor) == 1;
   const char* term = std::getenv("TERM");
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";

@@ -15,8 +15,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/own_binary.h"
 #include "base/shown.h"
 #include "cli/elf.h"
+#include "cli/host.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
 #include "device/catalogue.h"
@@ -77,7 +79,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 // Starts the child; a pipe that exec closes tells whether it worked.
 pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment,
-            bool stdout_to_stderr, bool mute) {
+            bool stdout_to_stderr, bool mute, int words) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::failure, "program-start", fmt::format("pipe: {}", std::strerror(errno)));
@@ -89,6 +91,14 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE}) std::signal(signal, SIG_DFL);
+    if (words >= 0) {
+      // The thread that works for a caller leaves signals to the caller's own.
+      sigset_t none;
+      sigemptyset(&none);
+      ::sigprocmask(SIG_SETMASK, &none, nullptr);
+      ::dup2(words, STDOUT_FILENO);
+      ::dup2(words, STDERR_FILENO);
+    }
     if (stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
     if (mute)
       if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
@@ -116,6 +126,35 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
   }
   return child;
 }
+
+// Of a program that somebody else's program started through us: what it prints is theirs to look at, not to be mixed into what they print.
+class Words {
+ public:
+  explicit Words(const fs::path& folder) : file_(folder / "words") {
+    if (host() == nullptr) return;
+    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (descriptor_ < 0) throw Error(ExitCode::failure, "program-start", fmt::format("{}: {}", file_.string(), std::strerror(errno)));
+  }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  ~Words() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  int descriptor() const { return descriptor_; }
+  void hand_over() const {
+    if (descriptor_ < 0) return;
+    constexpr std::uintmax_t most = 64u << 20;
+    std::error_code ignored;
+    const bool all = fs::file_size(file_, ignored) <= most;
+    if (!all) fs::resize_file(file_, most, ignored);
+    host()->add_message(read_file(file_, most, "what the program printed"));
+    if (!all) host()->add_message("\n(cut off after 64 MiB)\n");
+  }
+
+ private:
+  fs::path file_;
+  int descriptor_ = -1;
+};
 
 // Results of all processes that used the GPU, in the order in which they ended.
 void collect(const fs::path& first, ProgramResult& out) {
@@ -173,9 +212,9 @@ fs::path runtime_directory() {
                 fmt::format("SIMTLAB_LIBRARY_DIR={} holds no libcudart.so", shown(chosen)),
                 "unset it, or let it name the folder of simtlab's libraries");
   }
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Build tree: bin/ beside lib/; installed: lib/simtlab.
-  for (const char* relative : {"../lib/simtlab", "../lib"})
+  const fs::path here = own_folder();
+  // Build tree: bin/ beside lib/; installed: lib/simtlab. This code lies in bin/ or in lib/.
+  for (const char* relative : {"../lib/simtlab", "../lib", "../../lib/simtlab"})
     if (const fs::path folder = (here / relative).lexically_normal(); holds_runtime(folder)) return folder;
   throw Error(ExitCode::failure, "runtime-missing",
               fmt::format("libcudart.so of simtlab is not beside {}", here.string()),
@@ -192,13 +231,15 @@ ProgramResult run_program(const ProgramRun& run) {
   write_file_atomically(config, result::to_json(run.config));
   std::vector<std::string> environment = child_environment(config, result);
 
+  const Words words(folder.path());
   Signals signals(run.config.max_time_s);
-  const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr, run.mute);
+  const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr, run.mute, words.descriptor());
   signals.forward_to(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   signals.forward_to(0);
+  words.hand_over();
 
   ProgramResult out;
   out.linked = std::ranges::any_of(facts.needed,

@@ -6,11 +6,16 @@
 #include <chrono>
 #include <csignal>
 
+#include "cli/host.h"
 #include "cli/output.h"
 
 namespace simtlab::cli {
 
 Progress::Progress(std::string what, bool quiet) : what_(std::move(what)) {
+  if (Host* const served = host()) {
+    served->begin(what_);
+    return;
+  }
   if (quiet || ::isatty(STDERR_FILENO) != 1) return;
   // Signals are for the thread that simulates.
   sigset_t all, old;
@@ -21,6 +26,7 @@ Progress::Progress(std::string what, bool quiet) : what_(std::move(what)) {
 }
 
 Progress::~Progress() {
+  if (Host* const served = host()) served->begin({});
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);

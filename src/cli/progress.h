@@ -1,5 +1,5 @@
 // A line on the terminal that says that work goes on: stderr only, only if it is a terminal, only after one
-// second.
+// second. In somebody else's program it is the activity that the caller's callback sees.
 #pragma once
 
 #include <condition_variable>

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <chrono>
 #include <csignal>
 #include <initializer_list>
+
+#include "cli/host.h"
 
 namespace simtlab::cli {
 namespace {
@@ -46,7 +49,14 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
 
 }  // namespace
 
-Signals::Signals(double max_time_s) {
+Signals::Signals(double max_time_s) : host_(host()) {
+  if (host_ != nullptr) {
+    if (max_time_s > 0) {
+      const std::chrono::duration<double> most(std::clamp(max_time_s, 1e-3, 1e9));
+      host_->set_deadline(Host::Clock::now() + std::chrono::duration_cast<Host::Clock::duration>(most));
+    }
+    return;
+  }
   stop_requested = false;
   stop_signals = 0;
   alarms = 0;
@@ -64,21 +74,26 @@ Signals::Signals(double max_time_s) {
 }
 
 Signals::~Signals() {
+  if (host_ != nullptr) return;
   const itimerval off{};
   ::setitimer(ITIMER_REAL, &off, nullptr);
   for (const int signal : {SIGINT, SIGTERM, SIGALRM}) std::signal(signal, SIG_DFL);
 }
 
 const volatile bool* Signals::flag() const {
-  return &stop_requested;
+  return host_ != nullptr ? host_->stop_flag() : &stop_requested;
 }
 bool Signals::interrupted() const {
-  return stop_signals != 0;
+  return host_ != nullptr ? host_->interrupted() : stop_signals != 0;
 }
 bool Signals::timed_out() const {
-  return alarms != 0 && stop_signals == 0;
+  return host_ != nullptr ? host_->timed_out() : alarms != 0 && stop_signals == 0;
 }
 void Signals::forward_to(pid_t child) {
+  if (host_ != nullptr) {
+    host_->set_child(child);
+    return;
+  }
   child_process = child;
   // A signal that came between fork and now has not been passed on.
   if (child > 0 && stop_requested) ::kill(child, alarms != 0 ? SIGALRM : SIGINT);

@@ -1,4 +1,4 @@
-// Ctrl-C and the time limit of a run. The first signal asks the simulation to stop at its next check; a
+// Ctrl-C and the time limit of a run; in somebody else's program (cli/host.h), the caller's wish and the same limit. The first signal asks the simulation to stop at its next check; a
 // second SIGINT or SIGTERM ends the process at once with 130. The only state of the tool that a signal
 // handler can reach lives here.
 #pragma once
@@ -6,6 +6,8 @@
 #include <sys/types.h>
 
 namespace simtlab::cli {
+
+class Host;
 
 class Signals {
  public:
@@ -21,6 +23,9 @@ class Signals {
   // While a program runs as a child: signals sent to us go on to it. A terminal's Ctrl-C reaches the child by
   // itself.
   void forward_to(pid_t child);
+
+ private:
+  Host* host_;  // null: the process's own signals
 };
 
 }  // namespace simtlab::cli

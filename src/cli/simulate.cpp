@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "cli/host.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
@@ -27,7 +28,8 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.interrupt = signals.flag();
   out.what_if = device::parse_what_if(o.what_if);
   out.lowering = o.lowering == "on";
-  out.print = [](std::string_view text) { talk(text); };  // stdout is the report
+  // stdout is the report. The simulation's threads print, too: they don't know whom this one serves.
+  out.print = [served = host()](std::string_view text) { served != nullptr ? served->add_message(text) : talk(text); };
   return out;
 }
 

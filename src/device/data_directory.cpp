@@ -1,6 +1,5 @@
 // Finding data/: never through the working directory, so that a result does not depend on where the tool is
 // started.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/own_binary.h"
 #include "device/catalogue.h"
 
 namespace simtlab::device {
@@ -20,20 +20,9 @@ bool is_data_directory(const fs::path& path) {
   return fs::is_directory(path / "devices", ignored);
 }
 
-// The file that holds this code: the executable, or a shared library of ours in someone else's program.
-fs::path own_binary() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&data_directory), &info) == 0 || info.dli_fname == nullptr)
-    return {};
-  const fs::path path = info.dli_fname;
+fs::path executable_folder() {
   std::error_code ignored;
-  // For the executable itself this is argv[0], which may be a bare name found through $PATH.
-  return path.is_absolute() ? fs::canonical(path, ignored) : fs::path{};
-}
-
-fs::path executable() {
-  std::error_code ignored;
-  return fs::read_symlink("/proc/self/exe", ignored);
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
 }  // namespace
@@ -46,12 +35,12 @@ fs::path data_directory() {
                 "unset it or let it name the folder that holds devices/");
   }
   std::vector<fs::path> tried;
-  for (const fs::path& binary : {own_binary(), executable()}) {
-    if (binary.empty()) continue;
+  for (const fs::path& folder : {own_folder(), executable_folder()}) {
+    if (folder.empty()) continue;
     // Installed: bin/ or lib/ or lib/simtlab/ beside share/. Source tree: build/release/bin or
     // build/release/lib.
     for (const char* relative : {"../share/simtlab/data", "../../share/simtlab/data", "../../../data"})
-      tried.push_back((binary.parent_path() / relative).lexically_normal());
+      tried.push_back((folder / relative).lexically_normal());
   }
   tried.emplace_back(SIMTLAB_DATA_DIRECTORY);
   for (const fs::path& path : tried)

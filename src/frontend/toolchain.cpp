@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/own_binary.h"
 #include "frontend/build_cache.h"
 #include "frontend/process.h"
 
@@ -22,19 +23,18 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// The folder of the running program, or of the shared library that carries this code when that cannot be
-// read.
-fs::path executable_folder() {
-  std::error_code ec;
-  const fs::path self = fs::read_symlink("/proc/self/exe", ec);
-  return ec ? fs::path() : self.parent_path();
+// Folders above this code that may hold share/, lib/ and libexec/: it lies in bin/ or lib/, or in a folder of lib/.
+std::vector<fs::path> prefixes() {
+  const fs::path self = own_folder();
+  if (self.empty()) return {};
+  return {self.parent_path(), self.parent_path().parent_path()};
 }
 
 // A folder below the data folder, known by a file in it.
 fs::path find_data(const char* folder, const char* file) {
   std::vector<fs::path> candidates;
   if (const std::string data = environment("SIMTLAB_DATA"); !data.empty()) candidates.emplace_back(data);
-  if (const fs::path self = executable_folder(); !self.empty()) candidates.emplace_back(self.parent_path() / "share/simtlab/data");
+  for (const fs::path& prefix : prefixes()) candidates.emplace_back(prefix / "share/simtlab/data");
   candidates.emplace_back(SIMTLAB_SOURCE_DATA);
   std::error_code ec;
   for (const fs::path& c : candidates)
@@ -70,10 +70,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
                       const fs::path& cache, bool flush_denormals) {
   const std::string stem = flush_denormals ? "devmath-ftz" : "devmath";
   std::error_code ec;
-  if (const fs::path folder = executable_folder(); !folder.empty()) {
-    const fs::path built = folder.parent_path() / "share/simtlab/cuda" / (stem + ".bc");
-    if (fs::exists(built, ec)) return built;
-  }
+  for (const fs::path& prefix : prefixes())
+    if (const fs::path built = prefix / "share/simtlab/cuda" / (stem + ".bc"); fs::exists(built, ec)) return built;
   std::vector<fs::path> sources;
   std::string key = version;
   for (const auto& entry : fs::directory_iterator(cuda / "devmath", ec))
@@ -106,9 +104,9 @@ fs::path find_runtime_library() {
   std::vector<fs::path> candidates;
   if (const std::string folder = environment("SIMTLAB_LIBRARY_DIR"); !folder.empty())
     candidates.emplace_back(folder);
-  if (const fs::path folder = executable_folder(); !folder.empty()) {
-    candidates.push_back(folder.parent_path() / "lib");
-    candidates.push_back(folder.parent_path() / "lib/simtlab");
+  for (const fs::path& prefix : prefixes()) {
+    candidates.push_back(prefix / "lib");
+    candidates.push_back(prefix / "lib/simtlab");
   }
   std::error_code ec;
   for (const fs::path& c : candidates)
@@ -143,11 +141,12 @@ LoopToolchain find_loop_toolchain() {
   LoopToolchain t;
   t.clang = find_clang();
   t.version = version_of(t.clang);
-  const fs::path self = executable_folder();
   std::vector<fs::path> candidates;
   if (const std::string chosen = environment("SIMTLAB_LOOPS"); !chosen.empty()) candidates.emplace_back(chosen);
-  candidates.push_back(self / "simtlab-loops");
-  candidates.push_back(self.parent_path() / "libexec/simtlab/simtlab-loops");
+  for (const fs::path& prefix : prefixes()) {
+    candidates.push_back(prefix / "bin/simtlab-loops");
+    candidates.push_back(prefix / "libexec/simtlab/simtlab-loops");
+  }
   std::error_code ec;
   for (const fs::path& c : candidates)
     if (fs::exists(c, ec)) t.tool = c;
