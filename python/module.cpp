@@ -1,0 +1,63 @@
+// simtlab._simtlab: the commands of the tool for Python. Everything with a name for users is in simtlab/*.py.
+#include <pybind11/functional.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "simtlab/simtlab.h"
+
+namespace py = pybind11;
+using simtlab::api::Failure;
+
+namespace {
+
+py::object decoded(const std::string& text) { return py::bytes(text).attr("decode")("utf-8", "replace"); }
+
+// simtlab.errors decides what class it is.
+void raise(const Failure& failure) {
+  py::list places;
+  for (const simtlab::api::Place& p : failure.places()) {
+    py::dict place;
+    place["file"] = decoded(p.file);
+    place["line"] = p.line;
+    place["column"] = p.column;
+    place["message"] = decoded(p.message);
+    place["text"] = decoded(p.text);   // a line of somebody's file
+    place["hint"] = decoded(p.hint);
+    places.append(place);
+  }
+  const py::object error = py::module_::import("simtlab.errors").attr("make")(failure.exit_code(), failure.id(), decoded(failure.what()), decoded(failure.text()), places, decoded(failure.partial_json()),
+                                                                                decoded(failure.messages()));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+}
+
+// The interpreter is free while the command runs. Ctrl-C is seen when Python's main thread is the one that waits.
+py::tuple execute(const std::vector<std::string>& words, const py::object& progress, double interval) {
+  simtlab::api::ExecuteOptions options;
+  options.interval_seconds = interval;
+  options.progress = [&](std::string_view activity, double seconds) {
+    const py::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return progress.is_none() || !progress(std::string(activity), seconds).is(py::bool_(false));
+  };
+  simtlab::api::Execution done;
+  {
+    const py::gil_scoped_release released;
+    done = simtlab::api::execute(words, options);
+  }
+  return py::make_tuple(decoded(done.json), decoded(done.messages));
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_simtlab, m) {
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Failure& failure) {
+      raise(failure);
+    }
+  });
+  m.def("execute", &execute, py::arg("words"), py::arg("progress") = py::none(), py::arg("interval") = 0.1);
+  m.def("commands_json", &simtlab::api::commands_json);
+  m.def("version", [] { return std::string(simtlab::api::version()); });
+}

@@ -1,0 +1,39 @@
+import os
+import pathlib
+
+import pytest
+
+SOURCE = pathlib.Path(os.environ["SIMTLAB_SOURCE_DIR"])
+
+
+@pytest.fixture
+def examples():
+    return SOURCE / "examples"
+
+
+@pytest.fixture
+def saxpy(examples):
+    """Words for run(): 16384 threads on a small GPU."""
+    return [examples / "saxpy.ptx"], {"grid": "64", "block": "256", "arg": ["u32:16384", "f32:2", "buffer:16384:f32:iota", "buffer:16384:f32:random"],
+                                      "gpu": "v100", "set": {"sm.count": 4}}
+
+
+@pytest.fixture
+def spin(tmp_path):
+    """A kernel that never ends."""
+    path = tmp_path / "spin.ptx"
+    path.write_text(""".version 7.0
+.target sm_70
+.address_size 64
+.visible .entry spin(.param .u64 flag)
+{
+  .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [flag];
+AGAIN:
+  ld.volatile.global.u32 %r1, [%rd1];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra AGAIN;
+  ret;
+}
+""")
+    return [path], {"grid": "1", "block": "32", "arg": "buffer:1:u32:zero", "gpu": "v100"}
