@@ -6,7 +6,7 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME tool)
 
 install(TARGETS simtlab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET simtlab-loops)
-  install(TARGETS simtlab-loops RUNTIME DESTINATION libexec/simtlab)
+  install(TARGETS simtlab-loops RUNTIME DESTINATION libexec/simtlab COMPONENT loops)
 endif()
 # What the tool puts before a program's own libraries: in a folder that no loader searches by itself.
 foreach(target cudart_11 cudart_12 cudart_13 opencl_icd corun_preload)
