@@ -88,10 +88,7 @@ std::string shown_value(const char* metric, std::optional<double> value) {
 
 void write_document(const OutputOptions& output, const Json& document, const std::string& text) {
   if (!output.json.empty()) write_to(output.json, document.dump(2) + "\n");
-  if (!output.output.empty())
-    write_to(output.output, text);
-  else if (!data_on_stdout(output))
-    print(text);
+  write_text(output, text);
 }
 
 Json metrics_of(const result::Metrics& m) {

@@ -13,7 +13,6 @@
 #include "cli/run.h"
 #include "corun/fast_host.h"
 #include "device/catalogue.h"
-#include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
@@ -34,13 +33,6 @@ std::string load_text(corun::Disturbance kind, const corun::Demand& d) {
 }
 
 bool is_kernel(const std::string& name) { return name.ends_with(".ptx") || name.ends_with(".cl"); }
-
-void write_all(const result::Result& result, const OutputOptions& o, const std::string& text) {
-  if (!o.json.empty()) write_to(o.json, result::to_json(result));
-  if (!o.csv.empty()) write_to(o.csv, report::csv(result));
-  if (!o.output.empty()) write_to(o.output, text);
-  else if (!data_on_stdout(o)) print(text);
-}
 
 void set_point(result::Result& result, const std::string& name, double intensity, double load, double slowdown) {
   result::KernelResult& k = result.kernels.emplace_back();
@@ -69,7 +61,7 @@ int interfere_simulated(InterfereOptions o) {
     text += fmt::format("| {} | {} | {:.3f} us | {:.3f} | {:.3f} |\n", p.busy, load, p.time_ns / 1e3, p.time_ns / lowest->time_ns, p.time_ns / found.alone_ns);
     set_point(result, fmt::format("{}: {} {}", found.name, corun::name_of(p.kind), p.busy), static_cast<double>(p.busy) / corun::intensities, p.load, p.time_ns / lowest->time_ns);
   }
-  write_all(result, o.output, text);
+  write_outputs(result, o.output, text);
   return 0;
 }
 
@@ -104,7 +96,7 @@ int interfere(InterfereOptions o) {
   result.manifest.mode = "corun";
   result.manifest.inputs = hash_inputs({profile_file, model_file});
   clock.finish(result);
-  write_all(result, o.output, text);
+  write_outputs(result, o.output, text);
   return 0;
 }
 

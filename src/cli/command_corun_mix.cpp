@@ -17,7 +17,6 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "device/catalogue.h"
-#include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
@@ -196,11 +195,7 @@ int run_mixes(MixOptions o) {
   result.manifest.inputs = hash_inputs({profile_file, model_file});
   clock.finish(result);
   if (!o.log.empty()) write_to(o.log, log);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  const std::string text = text_of(cells, applications);
-  if (!o.output.output.empty()) write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output) && o.log != "-") print(text);
+  write_outputs(result, o.output, text_of(cells, applications));
   return 0;
 }
 

@@ -121,10 +121,7 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
     }
   }
   corun::save_profiles(profiles, o.database);
-  if (!wished.json.empty()) write_to(wished.json, result::to_json(result));
-  if (!wished.csv.empty()) write_to(wished.csv, report::csv(result));
-  if (!wished.output.empty()) write_to(wished.output, text);
-  else if (!data_on_stdout(wished)) print(text);
+  write_outputs(result, wished, text);
   return 0;
 }
 

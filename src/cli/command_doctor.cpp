@@ -160,10 +160,7 @@ int run_doctor(DoctorOptions& o) {
   const std::vector<Finding> installation = check_installation();
   const gpu::CudaCheck cuda = gpu::check_cuda(o.device, {.interrupt = signals.flag()});
   if (!o.output.json.empty()) write_to(o.output.json, as_json(installation, cuda));
-  if (!o.output.output.empty())
-    write_to(o.output.output, as_text(installation, cuda));
-  else if (!data_on_stdout(o.output))
-    print(as_text(installation, cuda));
+  write_text(o.output, as_text(installation, cuda));
   judge(o, installation, cuda);
   return 0;
 }

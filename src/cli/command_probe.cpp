@@ -1,5 +1,8 @@
 // simtlab probe: measures a GPU's parameters, or evaluates a curve that was measured elsewhere.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <memory>
 
 #include "base/error.h"
@@ -10,18 +13,53 @@
 namespace simtlab::cli {
 namespace {
 
+// The first of the options that the chosen form of the command does not read; null: all are read.
+struct Given {
+  bool given;
+  const char* name;
+};
+const char* first_of(std::initializer_list<Given> options) {
+  for (const Given& g : options)
+    if (g.given) return g.name;
+  return nullptr;
+}
+
+const char* of_a_measurement(const ProbeOptions& o) {
+  const RunOptions& r = o.run;
+  return first_of({{o.device.has_value(), "--device"}, {r.device.gpu.has_value(), "--gpu"}, {!r.device.set.empty(), "--set"}, {!r.device.config.empty(), "--config"}, {o.quick, "--quick"}, {!o.only.empty(), "--only"},
+                   {o.method.has_value(), "--method"}, {!o.base.empty(), "--base"}, {!o.curves.empty(), "--curves"}, {r.seed.has_value(), "--seed"}, {r.threads.has_value(), "--threads"},
+                   {r.max_time.has_value(), "--max-time"}, {r.max_memory.has_value(), "--max-memory"}});
+}
+
+const char* of_a_curve(const ProbeOptions& o) {
+  return first_of({{o.detector.has_value(), "--detector"}, {o.significance.has_value(), "--significance"}, {o.step.has_value(), "--step"}, {o.confidence.has_value(), "--confidence"}});
+}
+
+const char* of_a_simulation(const ProbeOptions& o) {
+  const RunOptions& r = o.run;
+  return first_of({{r.device.gpu.has_value(), "--gpu"}, {!r.device.set.empty(), "--set"}, {r.threads.has_value(), "--threads"}, {r.max_memory.has_value(), "--max-memory"}});
+}
+
+// An option without effect would be taken for one that has one.
+void refuse(const char* option, const char* why, const char* hint) {
+  if (option != nullptr) throw Error(ExitCode::usage, "probe-options", fmt::format("{} has no effect here: {}", option, why), hint);
+}
+
 int run_probe(const ProbeOptions& o) {
-  if (o.method == "thesis" && (!o.only.empty() || !o.analyse.empty() || !o.compare.empty()))
-    throw Error(ExitCode::usage, "probe-options", "--method thesis is a way to measure a board as a whole", "leave out --only, --analyse and --compare");
-  if (o.device && (o.run.device.gpu || !o.run.device.set.empty())) throw Error(ExitCode::usage, "probe-options", "--device is a real board, --gpu and --set describe a simulated one", "give one of them");
+  const char* const forms = "the forms of this command: simtlab probe --help";
   if (!o.compare.empty()) {
-    if (o.run.device.gpu || o.device || !o.analyse.empty() || !o.base.empty() || !o.only.empty() || !o.curves.empty() || o.quick)
-      throw Error(ExitCode::usage, "probe-options", "--compare measures nothing: it takes two files", "simtlab probe --compare A B [-o FILE] [--json] [--csv]");
+    refuse(of_a_measurement(o), "--compare measures nothing, it takes two files", "simtlab probe --compare A B [-o FILE] [--json] [--csv]");
+    refuse(o.analyse.empty() ? of_a_curve(o) : "--analyse", "--compare takes two measurements", forms);
     return probe_compare(o);
   }
-  if (o.analyse.empty()) return probe_board(o);
-  if (o.run.device.gpu || o.device) throw Error(ExitCode::usage, "probe-options", "--analyse takes no device: a curve says nothing of the board that it was measured on", "leave out --gpu and --device");
-  return probe_curve(o);
+  if (!o.analyse.empty()) {
+    refuse(of_a_measurement(o), "--analyse takes a curve that was measured elsewhere", "simtlab probe --analyse CURVE.csv [--detector ks] [--json]");
+    return probe_curve(o);
+  }
+  refuse(of_a_curve(o), "it says how --analyse finds levels in a curve", "add --analyse CURVE.csv, or leave it out");
+  if (o.device) refuse(of_a_simulation(o), "--device is a real board", "leave out one of them");
+  if (o.method == "thesis" && !o.only.empty()) throw Error(ExitCode::usage, "probe-options", "--method thesis is a way to measure a board as a whole", "leave out --only");
+  return probe_board(o);
 }
 
 }  // namespace
@@ -36,7 +74,7 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_option("--only", o->only, "These probes and those that they need: simtlab list probes")->delimiter(',')->type_name("NAME,...")->group("Configuration");
   sub->add_option("--method", o->method, "slope (default), or thesis: one interval less the clock's cost, as Sanchez published it, with the slopes beside it")->check(CLI::IsMember({"slope", "thesis"}))->type_name("NAME")->group("Configuration");
   sub->add_option("--base", o->base, "Fill what was not found from this device, marked as estimates")->check(not_empty)->type_name("NAME|FILE")->group("Configuration");
-  sub->add_option("--seed", o->run.seed, "Seed of random orders (default 1)")->type_name("N")->group("Configuration");
+  sub->add_option("--seed", o->run.seed, "Seed of random orders (default 0)")->type_name("N")->group("Configuration");
   sub->add_option("--threads", o->run.threads, "Host threads of a simulated board; 0 (default): all")->type_name("N")->group("Limits");
   sub->add_option("--max-time", o->run.max_time, "Stop after this wall time, and keep what was measured")->type_name("TIME")->group("Limits");
   sub->add_option("--max-memory", o->run.max_memory, "Most host memory for a simulated board's allocations")->type_name("SIZE")->group("Limits");

@@ -197,12 +197,7 @@ int validate_timing(ValidateOptions o) {
   result.manifest.mode = "validate";
   result.manifest.inputs = hash_inputs({probes});
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  if (!o.output.output.empty())
-    write_to(o.output.output, text_of(report, o.output.all || o.output.verbose));
-  else if (!data_on_stdout(o.output))
-    print(text_of(report, o.output.all || o.output.verbose));
+  write_outputs(result, o.output, text_of(report, o.output.all || o.output.verbose));
   const std::vector<std::string> misses = missed_targets(report);
   if (!o.check || misses.empty()) return 0;
   throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", misses.size(), misses.front()),

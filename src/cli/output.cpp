@@ -179,4 +179,17 @@ void write_outputs(const result::Result& result, const OutputOptions& options, i
   write_all(report_descriptor, report::text(result, text));
 }
 
+void write_outputs(const result::Result& result, const OutputOptions& options, std::string_view text) {
+  if (!options.json.empty()) write_to(options.json, result::to_json(result));
+  if (!options.csv.empty()) write_to(options.csv, report::csv(result));
+  write_text(options, text);
+}
+
+void write_text(const OutputOptions& options, std::string_view text) {
+  if (!options.output.empty())
+    write_to(options.output, text);
+  else if (!data_on_stdout(options))
+    print(text);
+}
+
 }  // namespace simtlab::cli

@@ -31,5 +31,9 @@ bool data_on_stdout(const OutputOptions& options);  // JSON or CSV
 // Writes all that was asked for. The text report goes to -o, else to `report_descriptor` (1 or 2) unless JSON
 // or CSV already has stdout or quiet silences stderr.
 void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor);
+// The same with a text of the caller's own, on stdout where it has no file.
+void write_outputs(const result::Result& result, const OutputOptions& options, std::string_view text);
+// The text alone: to -o, else to stdout unless data is there.
+void write_text(const OutputOptions& options, std::string_view text);
 
 }  // namespace simtlab::cli

@@ -138,10 +138,7 @@ int predict_variants(const Run& run, const Target& target, const std::vector<std
   const Printed out = printed(axes, points, style_for(1, output.color));
   if (!output.csv.empty()) write_to(output.csv, out.csv);
   if (!output.json.empty()) write_to(output.json, out.document.dump(2) + "\n");
-  if (!output.output.empty())
-    write_to(output.output, out.text);
-  else if (!data_on_stdout(output))
-    print(out.text);
+  write_text(output, out.text);
   return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
 }
 

@@ -15,12 +15,13 @@ namespace simtlab::cli {
 
 struct ProbeOptions {
   // A curve.
-  std::string analyse, detector = "rank";
+  std::string analyse;
+  std::optional<std::string> detector;   // default: rank
   std::optional<double> significance, step, confidence;
   // A board.
   RunOptions run;
-  std::optional<std::string> device;
-  std::string base, curves, method = "slope";
+  std::optional<std::string> device, method;   // default method: slope
+  std::string base, curves;
   std::vector<std::string> only, compare;
   bool quick = false;
   OutputOptions output;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <filesystem>
+#include <functional>
 
 #include "base/error.h"
 #include "cli/manifest.h"
@@ -19,22 +21,29 @@
 namespace simtlab::cli {
 namespace {
 
-// What was simulated, for the manifest; empty for a real board.
+// What is measured: the settings, and the device that is simulated, unless the board is real.
 struct Source {
-  std::optional<device::Configuration> configuration;
-  std::optional<device::LoadedDevice> device;
+  device::Configuration configuration;
+  std::optional<device::LoadedDevice> simulated;
 };
 
-std::unique_ptr<gpu::Board> open(const ProbeOptions& o, const Signals& signals, Source& source) {
+Source source_of(const ProbeOptions& o) {
+  Source out{resolve(o.run), {}};
+  if (!o.device) {
+    out.simulated = device::load_device(out.configuration);
+    check_inputs(o.output, files_of(out.configuration, *out.simulated));
+  }
+  return out;
+}
+
+std::unique_ptr<gpu::Board> open(const ProbeOptions& o, const Signals& signals, const Source& source) {
   if (o.device) return gpu::cuda_board(*o.device, {.interrupt = signals.flag()});
-  source.configuration = resolve(o.run);
-  source.device = device::load_device(*source.configuration);
-  const device::ToolOptions& tool = source.configuration->options;
+  const device::ToolOptions& tool = source.configuration.options;
   gpu::SimulatedOptions options;
   options.threads = static_cast<unsigned>(tool.threads);
   options.max_memory_bytes = tool.max_memory;
   options.interrupt = signals.flag();
-  return gpu::simulated_board(source.device->device, options);
+  return gpu::simulated_board(source.simulated->device, options);
 }
 
 std::string board_text(const gpu::BoardFacts& f) {
@@ -84,36 +93,7 @@ void check_kinds(const std::vector<std::string>& only) {
     }
 }
 
-}  // namespace
-
-int probe_board(ProbeOptions o) {
-  const RunClock clock;
-  check_outputs(o.output);
-  check_kinds(o.only);
-  std::optional<device::LoadedDevice> base;
-  if (!o.base.empty()) {
-    check_inputs(o.output, {o.base});
-    base = device::load_device(o.base);
-  }
-  Source source;
-  probe::Findings found;
-  probe::Outcome outcome;
-  gpu::BoardFacts facts;
-  std::uint64_t launches = 0;
-  {
-    const device::Configuration settings = resolve(o.run);
-    const Signals signals(settings.options.max_time_ns * 1e-9);
-    const auto board = open(o, signals, source);
-    facts = board->facts();
-    probe::ProbeOptions options;
-    options.quick = o.quick;
-    options.seed = std::max<std::uint64_t>(settings.options.seed, 1);
-    options.interrupt = signals.flag();
-    probe::Bench bench(*board, options, found);
-    const Progress progress("measuring", o.output.quiet);
-    outcome = o.method == "thesis" ? probe::run_thesis(bench) : probe::run_probes(bench, o.only);
-    launches = bench.launches;
-  }
+result::Result result_of(const probe::Findings& found, const probe::Outcome& outcome, std::uint64_t launches, const gpu::BoardFacts& facts, const Source& source) {
   result::Result result;
   result::KernelResult& k = result.kernels.emplace_back();
   k.name = k.demangled = "board";
@@ -125,20 +105,74 @@ int probe_board(ProbeOptions o) {
   result.total.set("probe.launches", launches);
   result::Manifest& m = result.manifest;
   m.mode = "probe";
-  m.device = source.device ? source.device->device.name : facts.name;
+  m.device = source.simulated ? source.simulated->device.name : facts.name;
   m.interrupted = outcome.interrupted;
-  if (source.configuration) {
-    m.configuration = configuration_of(*source.configuration, *source.device);
-    m.seed = source.configuration->options.seed;
-    m.inputs = hash_inputs(files_of(*source.configuration, *source.device));
+  m.seed = source.configuration.options.seed;
+  if (source.simulated) {
+    m.configuration = configuration_of(source.configuration, *source.simulated);
+    m.inputs = hash_inputs(files_of(source.configuration, *source.simulated));
   }
+  return result;
+}
+
+// An output that can't be written loses none of the others, nor what was measured: the first error is thrown when all were tried.
+class Writing {
+ public:
+  void operator()(const std::function<void()>& write) {
+    try {
+      write();
+    } catch (const Error&) {
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void end() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
+}  // namespace
+
+int probe_board(ProbeOptions o) {
+  const RunClock clock;
+  check_outputs(o.output);
+  check_kinds(o.only);
+  std::optional<device::LoadedDevice> base;
+  if (!o.base.empty()) {
+    check_inputs(o.output, {o.base});
+    base = device::load_device(o.base);
+  }
+  const Source source = source_of(o);
+  const bool thesis = o.method == "thesis";
+  probe::Findings found;
+  probe::Outcome outcome;
+  gpu::BoardFacts facts;
+  std::uint64_t launches = 0;
+  {
+    const Signals signals(source.configuration.options.max_time_ns * 1e-9);
+    const auto board = open(o, signals, source);
+    facts = board->facts();
+    probe::ProbeOptions options;
+    options.quick = o.quick;
+    options.seed = source.configuration.options.seed;
+    options.interrupt = signals.flag();
+    probe::Bench bench(*board, options, found);
+    const Progress progress("measuring", o.output.quiet);
+    outcome = thesis ? probe::run_thesis(bench) : probe::run_probes(bench, o.only);
+    launches = bench.launches;
+  }
+  result::Result result = result_of(found, outcome, launches, facts, source);
   clock.finish(result);
 
-  if (!o.output.output.empty()) write_to(o.output.output, probe::device_file(found, provenance(facts, found, outcome, base ? o.base : ""), base ? &*base : nullptr));
-  if (!o.curves.empty()) write_curves(o.curves, found);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  if (!data_on_stdout(o.output) && o.output.output != "-") print((o.method == "thesis" ? thesis_tables(found, facts) : "") + text_of(found, outcome, board_text(facts)));
+  Writing writing;
+  if (!data_on_stdout(o.output) && o.output.output != "-") writing([&] { print((thesis ? thesis_tables(found, facts) : "") + text_of(found, outcome, board_text(facts))); });
+  if (!o.output.output.empty()) writing([&] { write_to(o.output.output, probe::device_file(found, provenance(facts, found, outcome, base ? o.base : ""), base ? &*base : nullptr)); });
+  if (!o.curves.empty()) writing([&] { write_curves(o.curves, found); });
+  if (!o.output.json.empty()) writing([&] { write_to(o.output.json, result::to_json(result)); });
+  if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, report::csv(result)); });
+  writing.end();
   if (outcome.interrupted) return static_cast<int>(ExitCode::interrupted);
   if (outcome.lost) throw Error(ExitCode::unavailable, "board-lost", "the device was lost: " + outcome.failed.back(), "what was measured before is in the outputs, marked as partial");
   if (!outcome.failed.empty()) throw Error(ExitCode::failure, "probe-failed", "a probe failed: " + outcome.failed.front(), "what the others found is in the outputs");

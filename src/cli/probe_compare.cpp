@@ -97,7 +97,7 @@ Side side_of_device(const std::string& name, const std::filesystem::path& path) 
         v.note = "an estimate: " + node.source;
       else if (const auto interval = probe::interval_in(node.source))
         v.interval = interval;
-      else if (probe::is_measured(node.source))
+      else if (probe::is_exact(node.source))
         v.interval = {v.finding.value, v.finding.value};
       const auto [place, fresh] = seen.emplace(node.key, out.values.size());
       if (fresh)
@@ -274,10 +274,7 @@ int probe_compare(ProbeOptions o) {
   if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
   if (!o.output.csv.empty()) write_to(o.output.csv, csv_of(result.kernels.front().tables.front()));
   const std::string text = text_of(a, b, rows, result.total);
-  if (!o.output.output.empty())
-    write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output))
-    print(text);
+  write_text(o.output, text);
   return 0;
 }
 

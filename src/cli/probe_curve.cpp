@@ -10,7 +10,6 @@
 #include "cli/probe_result.h"
 #include "probe/curve.h"
 #include "probe/levels.h"
-#include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
@@ -40,13 +39,8 @@ int probe_curve(ProbeOptions o) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(o.analyse, ignored)) result.manifest.inputs = hash_inputs({o.analyse});
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
   const std::string text = text_of(std::filesystem::path(o.analyse).filename().string(), curve, levels, options);
-  if (!o.output.output.empty())
-    write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output))
-    print(text);
+  write_outputs(result, o.output, text);
   return 0;
 }
 

@@ -24,7 +24,7 @@ void add_tables(result::KernelResult& to, const probe::Findings& findings) {
   result::Table found{"findings", {}}, curves{"curves", {}}, knees{"knees", {}};
   for (const probe::Finding& f : findings.all()) {
     const bool numeric = f.known() && f.word.empty();
-    found.rows.push_back({f.key, number(numeric, f.value), text(f.word), text(f.unit), number(numeric, f.interval.low), number(numeric, f.interval.high), number(f.known(), f.confidence), f.samples, text(f.method),
+    found.rows.push_back({f.key, number(numeric, f.value), text(f.word), text(f.unit), number(f.has_interval(), f.interval.low), number(f.has_interval(), f.interval.high), number(f.known() && f.confidence > 0, f.confidence), f.samples, text(f.method),
                           text(f.curve), text(f.unknown)});
   }
   for (const probe::Series& s : findings.curves()) {
@@ -44,7 +44,7 @@ std::string text_of(const probe::Findings& findings, const probe::Outcome& outco
     out += fmt::format("\n{}\n", group);
     for (const probe::Finding& f : findings.all()) {
       if (group_of(f.key) != group || !f.known()) continue;
-      const std::string interval = f.confidence < 1 && f.interval.low != f.interval.high ? fmt::format("  ({:.5g} to {:.5g})", f.interval.low, f.interval.high) : "";
+      const std::string interval = f.has_interval() && f.confidence < 1 && f.interval.low != f.interval.high ? fmt::format("  ({:.5g} to {:.5g})", f.interval.low, f.interval.high) : "";
       out += fmt::format("  {:<34} {}{}\n", f.key, probe::value_text(f), interval);
     }
   }

@@ -172,10 +172,7 @@ int end_validation(const result::Result& result, std::string text, const std::ve
   if (!output.json.empty()) write_to(output.json, result::to_json(result));
   if (!output.csv.empty()) write_to(output.csv, report::csv(result));
   for (const std::string& miss : misses) text += fmt::format("{}- missed: {}\n", &miss == &misses.front() ? "\n" : "", miss);
-  if (!output.output.empty())
-    write_to(output.output, text);
-  else if (!data_on_stdout(output))
-    print(text);
+  write_text(output, text);
   if (!check || misses.empty()) return 0;
   throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", misses.size(), misses.front()), "the report lists them");
 }

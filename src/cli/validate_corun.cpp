@@ -16,7 +16,6 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "device/catalogue.h"
-#include "result/json.h"
 #include "validate/reference.h"
 
 namespace simtlab::cli {
@@ -220,10 +219,7 @@ int validate_corun(CorunValidation o) {
   result.manifest.seed = o.seed;
   result.manifest.inputs = hash_inputs(report.files());
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, simtlab::report::csv(result));
-  if (!o.output.output.empty()) write_to(o.output.output, report.text());
-  else if (!data_on_stdout(o.output)) print(report.text());
+  write_outputs(result, o.output, report.text());
   if (!o.check || report.misses().empty()) return 0;
   throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} statements are not reproduced, the first: {}", report.misses().size(), report.misses().front()), "the report lists them");
 }

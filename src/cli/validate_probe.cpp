@@ -12,10 +12,10 @@
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/probe_result.h"
+#include "cli/validate.h"
 #include "device/catalogue.h"
 #include "probe/levels.h"
 #include "probe/timer.h"
-#include "result/json.h"
 #include "validate/reference.h"
 
 namespace simtlab::cli {
@@ -161,16 +161,7 @@ int validate_probe(ProbeValidation o) {
   result::Result result = report.result();
   result.manifest.mode = "probe";
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, simtlab::report::csv(result));
-  std::string text = report.text();
-  for (const std::string& miss : report.misses()) text += fmt::format("{}- missed: {}\n", &miss == &report.misses().front() ? "\n" : "", miss);
-  if (!o.output.output.empty())
-    write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output))
-    print(text);
-  if (!o.check || report.misses().empty()) return 0;
-  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", report.misses().size(), report.misses().front()), "the report lists them");
+  return end_validation(result, report.text(), report.misses(), o.check, o.output);
 }
 
 }  // namespace

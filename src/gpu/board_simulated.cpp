@@ -1,11 +1,11 @@
 // The simulated board: gpu::Gpu behind the interface of a driver.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <map>
 
 #include "base/error.h"
+#include "device/bus.h"
 #include "device/occupancy.h"
 #include "gpu/board.h"
 #include "gpu/gpu.h"
@@ -30,8 +30,7 @@ BoardFacts facts_of(const device::Device& d) {
   f.sm_clock_hz = d.sm_clock_hz;
   if (d.memory_clock_hz > 0) {
     f.memory_clock_hz = d.memory_clock_hz;
-    // Two transfers a clock.
-    f.bus_bits = static_cast<std::uint32_t>(std::llround(d.dram.bandwidth * 8 / (2 * d.memory_clock_hz) / 32) * 32);
+    f.bus_bits = device::bus_bits(d);
   }
   f.l1_caches_global = d.l1_caches_global;
   f.copy_engines = 2;

@@ -33,13 +33,21 @@ void Timeline::add(const Core::Span& s) {
     return;
   }
   ++launches_;
-  if (named_.insert(s.client).second)
-    event(fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {}, "args": {{"name": {}}}}})", s.client, quoted(fmt::format("{} (process {})", s.program, s.pid))));
+  const std::uint32_t row = row_of(s);
   if (s.granted_ns > s.asked_ns)
-    event(fmt::format(R"({{"ph": "X", "name": "wait", "cat": "wait", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, "args": {{"kernel": {}}}}})", s.client, s.stream,
-                      microseconds(s.asked_ns), microseconds(s.granted_ns - s.asked_ns), quoted(s.kernel)));
+    for (const bool begin : {true, false})
+      event(fmt::format(R"({{"ph": "{}", "name": "wait", "cat": "wait", "id": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "args": {{"kernel": {}}}}})", begin ? "b" : "e", launches_, s.client, row,
+                        microseconds(begin ? s.asked_ns : s.granted_ns), quoted(s.kernel)));
   event(fmt::format(R"({{"ph": "X", "name": {}, "cat": "launch", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, "args": {{"launch": {}, "gpu_us": {:.3f}, "lost": {}}}}})", quoted(s.kernel),
-                    s.client, s.stream, microseconds(s.granted_ns), microseconds(s.ended_ns - s.granted_ns), s.sequence, microseconds(s.gpu_ns), s.lost));
+                    s.client, row, microseconds(s.granted_ns), microseconds(s.ended_ns - s.granted_ns), s.sequence, microseconds(s.gpu_ns), s.lost));
+}
+
+std::uint32_t Timeline::row_of(const Core::Span& s) {
+  const auto [streams, new_client] = rows_.try_emplace(s.client);
+  if (new_client) event(fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {}, "args": {{"name": {}}}}})", s.client, quoted(fmt::format("{} (process {})", s.program, s.pid))));
+  const auto [row, new_stream] = streams->second.try_emplace(s.stream, static_cast<std::uint32_t>(streams->second.size()));
+  if (new_stream) event(fmt::format(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": "stream {:#x}"}}}})", s.client, row->second, s.stream));
+  return row->second;
 }
 
 void Timeline::close() {

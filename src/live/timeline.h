@@ -1,10 +1,11 @@
 // What the daemon decided, as a picture: JSON of the Chrome trace format, which ui.perfetto.dev opens. A client is a process, a stream of it a
-// thread; each launch is a slice "wait" and, from its grant to its end, a slice with the kernel's name.
+// thread; each launch is a slice with the kernel's name from its grant to its end. Waiting is an asynchronous slice: several launches of a
+// stream may wait at once.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,9 @@ class Timeline {
  private:
   void event(const std::string& json);
   FileWriter out_;
-  std::set<ClientId> named_;
+  // A stream's row: streams are handles of 64 bits, rows small numbers.
+  std::uint32_t row_of(const Core::Span& span);
+  std::map<ClientId, std::map<std::uint64_t, std::uint32_t>> rows_;
   std::uint64_t launches_ = 0, left_out_ = 0;
   bool first_ = true;
 };

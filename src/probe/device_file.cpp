@@ -44,9 +44,12 @@ std::string canonical(const device::Parameter& parameter, const Finding& f) {
   }
 }
 
+constexpr std::string_view interval_begin = " % interval ", not_repeated = "not repeated, so without an interval";
+
 std::string source_of(const Finding& f) {
   std::string out = "probe: " + f.method;
   if (f.confidence == 1) return out;
+  if (f.confidence == 0) return out + fmt::format("; {}{}", not_repeated, f.curve.empty() ? "" : ", curve " + f.curve);
   return out + fmt::format("; {:.0f} % interval {:.6g} to {:.6g} {}, {} samples{}", f.confidence * 100, f.interval.low, f.interval.high, f.unit, f.samples, f.curve.empty() ? "" : ", curve " + f.curve);
 }
 
@@ -67,16 +70,18 @@ std::string header(const Provenance& p, bool base) {
   return out;
 }
 
+// As written, or with the title that the file's [sources] has for it.
+bool from_a_probe(std::string_view source) { return source.starts_with("probe: ") || source.starts_with("simtlab "); }
+
 }  // namespace
 
-// As written, or with the title that the file's [sources] has for it.
-bool is_measured(std::string_view source) { return source.starts_with("probe: ") || source.starts_with("simtlab "); }
+bool is_exact(std::string_view source) { return from_a_probe(source) && source.find(interval_begin) == std::string_view::npos && source.find(not_repeated) == std::string_view::npos; }
 
 std::optional<Interval> interval_in(std::string_view source) {
-  constexpr std::string_view begin = " % interval ", middle = " to ";
-  const std::size_t at = source.rfind(begin);
-  if (!is_measured(source) || at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = source.substr(at + begin.size());
+  constexpr std::string_view middle = " to ";
+  const std::size_t at = source.rfind(interval_begin);
+  if (!from_a_probe(source) || at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = source.substr(at + interval_begin.size());
   const std::size_t to = rest.find(middle);
   if (to == std::string_view::npos) return std::nullopt;
   Interval out;

@@ -22,8 +22,8 @@ std::string device_file(const Findings& findings, const Provenance& provenance, 
 
 // The interval that the source of a value in such a file says; nullopt: it says none.
 std::optional<Interval> interval_in(std::string_view source);
-// Whether the source is that of a measured value, which is exact where it says no interval.
-bool is_measured(std::string_view source);
+// Whether the source is that of a value that was queried or follows exactly.
+bool is_exact(std::string_view source);
 
 // "16 KiB", "1.401 GHz", "lru".
 std::string value_text(const Finding& finding);

@@ -26,8 +26,14 @@ void Findings::word(std::string key, std::string value, std::string method, std:
 
 void Findings::measured(std::string key, double value, std::string unit, Interval interval, std::string method, std::uint64_t samples, std::string curve) {
   Finding f;
-  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = interval, f.confidence = 0.95, f.samples = samples, f.method = std::move(method);
+  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = interval, f.confidence = samples > 1 ? 0.95 : 0, f.samples = samples, f.method = std::move(method);
   f.curve = std::move(curve);
+  add(std::move(f));
+}
+
+void Findings::once(std::string key, double value, std::string unit, std::string method, std::uint64_t samples, std::string curve) {
+  Finding f;
+  f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = {value, value}, f.samples = samples, f.method = std::move(method), f.curve = std::move(curve);
   add(std::move(f));
 }
 

@@ -18,12 +18,13 @@ struct Finding {
   double value = 0;
   std::string word;         // a value that is no number: "lru"
   Interval interval;        // of the value; both equal to it where it is exact
-  double confidence = 0;    // that the value lies in the interval; 1: it was queried or follows exactly
+  double confidence = 0;    // that the value lies in the interval; 1: it was queried or follows exactly; 0: it was measured once, and there is no interval
   std::uint64_t samples = 0;
   std::string method;       // "slope of dependent chains"
   std::string curve;        // name of the curve that it was read from; may be empty
   std::string unknown;      // why there is no value; empty: there is one
   bool known() const { return unknown.empty(); }
+  bool has_interval() const { return known() && word.empty() && confidence > 0; }
 };
 
 // What was measured for a finding, point by point.
@@ -42,7 +43,10 @@ class Findings {
   void add(Finding finding);
   void exact(std::string key, double value, std::string unit, std::string method, std::uint64_t samples = 1);
   void word(std::string key, std::string value, std::string method, std::uint64_t samples = 1);
+  // One sample alone has no interval either.
   void measured(std::string key, double value, std::string unit, Interval interval, std::string method, std::uint64_t samples, std::string curve = {});
+  // Not repeated as a whole (a line through one curve): nobody knows how far the next one would be.
+  void once(std::string key, double value, std::string unit, std::string method, std::uint64_t samples, std::string curve = {});
   void unknown(std::string key, std::string why);
   void series(Series series);
 

@@ -117,7 +117,7 @@ std::vector<std::uint64_t> Geometry::conflicting(std::uint64_t step, std::uint64
   return members;
 }
 
-std::optional<std::uint32_t> Geometry::line_bytes(const std::vector<std::uint64_t>& members, std::uint32_t sector) {
+std::uint32_t Geometry::line_bytes(const std::vector<std::uint64_t>& members, std::uint32_t sector) {
   for (const std::uint32_t next : {32u, 64u}) {
     if (next < sector) continue;
     // In the same line: takes its place (still one too many), and beside it needs none of its own.

@@ -35,7 +35,7 @@ class Geometry {
   std::optional<std::uint64_t> clean_bytes(std::uint64_t step, std::uint64_t least, std::uint64_t most);
   // Lines of one set, one more than it has ways: of those at 0, step, ... up to and including `last`, which conflict. Empty: they do not behave like that.
   std::vector<std::uint64_t> conflicting(std::uint64_t step, std::uint64_t last);
-  std::optional<std::uint32_t> line_bytes(const std::vector<std::uint64_t>& members, std::uint32_t sector);
+  std::uint32_t line_bytes(const std::vector<std::uint64_t>& members, std::uint32_t sector);
   // Lines that are there after many more were read, counted backwards; exact unless replacement is random.
   std::uint64_t resident(std::uint32_t line, std::uint64_t lines);
   // "lru", ...; empty: none of the known ones. Only of a cache that is empty when a kernel begins.

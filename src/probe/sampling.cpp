@@ -22,4 +22,10 @@ Estimate estimate(const Histogram& samples) {
   return {value, bootstrap(samples, median), samples.count()};
 }
 
+Slope slope_of(const std::vector<Series::Point>& points) {
+  std::vector<Chain> chains;
+  for (const Series::Point& p : points) chains.push_back({p.x, p.y});
+  return slope_of(std::span<const Chain>(chains));
+}
+
 }  // namespace simtlab::probe

@@ -4,7 +4,9 @@
 #include <functional>
 
 #include "probe/bootstrap.h"
+#include "probe/finding.h"
 #include "probe/histogram.h"
+#include "probe/timer.h"
 
 namespace simtlab::probe {
 
@@ -17,5 +19,8 @@ struct Estimate {
   std::uint64_t samples = 0;
 };
 Estimate estimate(const Histogram& samples);
+
+// Least squares through the points of a curve, of at least two different x: y by x as cycles by operations.
+Slope slope_of(const std::vector<Series::Point>& points);
 
 }  // namespace simtlab::probe

@@ -174,17 +174,6 @@ void l1(Bench& bench, Corrected& measure) {
   }
 }
 
-struct Line { double slope = 0, intercept = 0, r2 = 0; };
-
-Line through(const std::vector<Series::Point>& points) {
-  const auto n = static_cast<double>(points.size());
-  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-  for (const auto& p : points) x += p.x, y += p.y, xx += p.x * p.x, xy += p.x * p.y, yy += p.y * p.y;
-  const double sx = xx - x * x / n, sy = yy - y * y / n, sxy = xy - x * y / n;
-  if (sx <= 0) return {};
-  return {sxy / sx, (y - sxy / sx * x) / n, sy > 0 ? sxy * sxy / (sx * sy) : 1};
-}
-
 // Loads that reach DRAM in the last launch, where counters say; else whether the threads' lines are more than L2.
 bool reaches_memory(Bench& bench, std::uint64_t bytes) {
   if (const auto misses = bench.board.counters().get("l2.read.misses")) return *misses >= 20;
@@ -220,14 +209,15 @@ void l2_and_memory(Bench& bench, Corrected& measure) {
   else
     report(bench, "thesis.l2", near, "one interval around a load past L1 of what L2 holds, mean over the launches that don't reach memory", curve.name);
   bench.found.exact("thesis.l2.threads", last, "", "most threads of a launch that does not reach memory; a line of 128 bytes each", curve.points.size());
-  if (beyond.size() < 3) {
+  const bool one_size = std::ranges::adjacent_find(beyond, std::ranges::not_equal_to{}, &Series::Point::x) == beyond.end();
+  if (beyond.size() < 3 || one_size) {
     bench.found.unknown("thesis.memory.slope", fmt::format("{} launches reach memory: L2 holds the lines of {} threads", beyond.size(), last));
   } else {
-    const Line line = through(beyond);
+    const Slope line = slope_of(beyond);
     const std::string how = fmt::format("least squares through {} launches that reach memory, over their threads", beyond.size());
-    bench.found.measured("thesis.memory.slope", line.slope, "cycles/thread", {line.slope, line.slope}, how, beyond.size(), curve.name);
-    bench.found.measured("thesis.memory.intercept", line.intercept, "cycles", {line.intercept, line.intercept}, how, beyond.size(), curve.name);
-    bench.found.measured("thesis.memory.r2", line.r2, "", {line.r2, line.r2}, how, beyond.size(), curve.name);
+    bench.found.once("thesis.memory.slope", line.latency, "cycles/thread", how, beyond.size(), curve.name);
+    bench.found.once("thesis.memory.intercept", line.overhead, "cycles", how, beyond.size(), curve.name);
+    bench.found.once("thesis.memory.r2", line.r2, "", how, beyond.size(), curve.name);
   }
   bench.found.series(std::move(curve));
 }

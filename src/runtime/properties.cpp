@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 
+#include "device/bus.h"
+
 namespace simtlab::runtime {
 namespace {
 
@@ -63,13 +65,6 @@ class Writer {
 
 std::int64_t khz(double hz) {
   return std::llround(hz / 1000);
-}
-
-// Two transfers a clock of the memory, as the property's users assume when they compute a bandwidth from it.
-std::int64_t bus_width(const device::Device& d) {
-  if (d.memory_clock_hz <= 0) return 0;
-  const double bits = d.dram.bandwidth * 8 / (2 * d.memory_clock_hz);
-  return std::llround(bits / 32) * 32;
 }
 
 std::int64_t double_ratio(const device::Device& d) {
@@ -132,7 +127,7 @@ void write_memory(Writer& w, const device::Device& d) {
   w.integer(2);              // asyncEngineCount
   w.integer(1);              // unifiedAddressing
   w.integer(khz(d.memory_clock_hz), until_12);
-  w.integer(bus_width(d));
+  w.integer(device::bus_bits(d));
   w.integer(static_cast<std::int64_t>(d.l2.bytes));
   w.integer(0);  // persistingL2CacheMaxSize
   w.integer(d.sm.max_threads);
@@ -237,7 +232,7 @@ bool device_attribute(const device::Device& d, int attribute, int& value) {
     case 36:
       return answer(khz(d.memory_clock_hz));
     case 37:
-      return answer(bus_width(d));
+      return answer(device::bus_bits(d));
     case 38:
       return answer(static_cast<std::int64_t>(d.l2.bytes));
     case 39:

@@ -10,6 +10,7 @@ import subprocess
 import time
 import unittest
 
+import chrome_trace
 from harness import SIMTLAB, Case, main, needs_clang
 
 HERE = pathlib.Path(__file__).resolve().parent / "corun"
@@ -324,6 +325,7 @@ source = "made up"
         self.assertLessEqual(self.most_at_once(spans), 4)
         self.assertIn("4800 launches asked for, 4800 granted, 4800 ended, 0 withdrawn, 0 lost", self.stop())
         self.assertIn("the same decisions as in the log", self.ok("corun", "replay", "log").stderr)
+        chrome_trace.check((self.folder / "t.json").read_text())
         timeline = json.loads((self.folder / "t.json").read_text())
         self.assertEqual(sum(e.get("cat") == "launch" for e in timeline["traceEvents"]), 4800)
         self.assertEqual(sum(line.split()[1] == "grant" for line in (self.folder / "log").read_text().splitlines()[2:]), 4800)

@@ -70,6 +70,8 @@ class Probe(Case):
             self.fails(2, "probe", "--analyse", file, option)
         self.fails(2, "probe", "--analyse", file, "--gpu", "v100", says="probe-options")
         self.fails(2, "probe", "--analyse", file, "--detector", "mean")
+        for option in (("--quick",), ("--seed", "3"), ("--only", "shared"), ("--base", "k40"), ("--method", "slope"), ("--max-time", "1s")):
+            self.fails(2, "probe", "--analyse", file, *option, says=option[0] + " has no effect")
         self.fails(2, "probe", "--analyse", file, "-o", file)
 
     def test_a_simulated_board_is_measured_and_its_device_file_can_be_used(self):
@@ -116,8 +118,22 @@ class Probe(Case):
         self.fails(2, "probe", "--method", "thesis", "--compare", "k40", "v100", says="probe-options")
         self.fails(2, "probe", "--method", "deconvolve")
 
+    def test_an_output_that_cannot_be_written_loses_none_of_the_others(self):
+        done = self.simtlab("probe", "--gpu", "gtx480", "--only", "shared", "--quick", "-o", "nowhere/mine.toml", "--json=r.json", "--curves", "curves")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("nowhere/mine.toml", done.stderr)
+        self.assertIn("shared.banks", done.stdout)
+        self.assertIn("shared.banks", (self.folder / "r.json").read_text())
+        self.assertTrue(list((self.folder / "curves").iterdir()))
+
+    def test_the_device_file_that_is_read_is_not_overwritten(self):
+        (self.folder / "mine.toml").write_text((SOURCE / "data/devices/gtx480.toml").read_text())
+        self.fails(2, "probe", "--gpu", "mine.toml", "-o", "mine.toml", says="would overwrite")
+
     def test_wrong_choices_are_refused(self):
-        self.fails(2, "probe", "--device", "0", "--gpu", "v100", says="probe-options")
+        for option in (("--gpu", "v100"), ("--set", "sm.count=3"), ("--threads", "1"), ("--max-memory", "1GiB")):
+            self.fails(2, "probe", "--device", "0", *option, says=option[0] + " has no effect")
+        self.fails(2, "probe", "--gpu", "v100", "--detector", "rank", says="--detector has no effect")
         self.fails(3, "probe", "--gpu", "v10", says="v100")
         self.fails(3, "probe", "--gpu", "v100", "--base", "nothing", says="nothing")
         self.fails(7, "probe", "--device", "0", "--only", "shared", env={"SIMTLAB_CUDA_DRIVER": "/nowhere/libcuda.so.1"}, says="board-driver")

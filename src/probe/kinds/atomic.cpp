@@ -45,16 +45,16 @@ void probe_atomic(Bench& bench) {
   }, bench.options.quick ? 1 : 9));
   run.a = cells.address();
   bench.found.measured("latency.atomic", e.value, "cycles", e.interval, "slope of dependent atomics of one thread, the nearest of 16 places", e.samples);
-  bench.found.measured("atomic.latency.far", far, "cycles", {far, far}, "the farthest of them", e.samples);
+  bench.found.once("atomic.latency.far", far, "cycles", "the farthest of them", e.samples);
   run.threads = threads;
   const double many = threads / slope_of_timed(bench, atomics(false), run);
-  bench.found.measured("atomic.throughput.sm", many, "/cycle", {many, many}, fmt::format("slope of atomics of {} threads on one SM, an address a thread", threads), 3);
+  bench.found.once("atomic.throughput.sm", many, "/cycle", fmt::format("slope of atomics of {} threads on one SM, an address a thread", threads), 3);
   run.blocks = facts.sms;
   const double all = static_cast<double>(threads) * facts.sms / slope_of_timed(bench, atomics(false), run);
-  bench.found.measured("atomic.throughput", all, "/cycle", {all, all}, fmt::format("slope of atomics of {} threads on each SM, an address a thread", threads), 3);
+  bench.found.once("atomic.throughput", all, "/cycle", fmt::format("slope of atomics of {} threads on each SM, an address a thread", threads), 3);
   run.b = 0, run.threads = 32;
   const double one = 32.0 * facts.sms / slope_of_timed(bench, atomics(false), run);
-  bench.found.measured("atomic.throughput.same_address", one, "/cycle", {one, one}, "slope of atomics of one warp on each SM, all on one address", 3);
+  bench.found.once("atomic.throughput.same_address", one, "/cycle", "slope of atomics of one warp on each SM, all on one address", 3);
 }
 
 }  // namespace simtlab::probe

@@ -62,7 +62,7 @@ std::string stream_text(const char* name, const char* access) {
   return fmt::format(R"(
 .visible .entry {}(.param .u64 x, .param .u64 y, .param .u64 z, .param .u32 count, .param .u32 rounds, .param .u64 out)
 {{
-  .reg .pred %q; .reg .b32 %i, %n, %t, %m, %k, %r<12>, %s; .reg .b64 %x, %y, %z, %o, %at, %px, %py, %pz, %step, %left;
+  .reg .pred %q; .reg .b32 %i, %n, %t, %m, %k, %r<12>, %s; .reg .b64 %x, %y, %z, %o, %at, %px, %py, %pz, %step;
   ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; ld.param.u64 %z, [z]; ld.param.u32 %m, [rounds]; ld.param.u64 %o, [out];
   mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x; mad.lo.u32 %i, %i, %n, %t;
   mul.wide.u32 %at, %i, 16;
@@ -172,6 +172,7 @@ void of_memory(Bench& bench, std::uint32_t threads, std::uint32_t most_blocks) {
       if (rate > best * 1.005) best = rate, best_blocks = blocks;
       if (!t.reads || bench.options.quick) break;
     }
+    bench.found.series(curve);   // also where no value can be read from it
     if (ports_limit(bench, best)) {
       bench.found.unknown(t.key, "the ports of the SMs limit what goes to memory");
       continue;
@@ -182,9 +183,8 @@ void of_memory(Bench& bench, std::uint32_t threads, std::uint32_t most_blocks) {
       bench.found.unknown(t.key, fmt::format("{} blocks of {} threads on each SM do not saturate it: {:.4g} GB/s, half of them {:.4g}", best_blocks, threads, best / 1e9, fewer / 1e9));
       continue;
     }
-    bench.found.measured(t.key, best, "B/s", {best, best}, fmt::format("difference of two launches over {} and {} MiB a stream, {} blocks of {} threads an SM", part >> 20, part >> 19, best_blocks, threads),
-                         2 * curve.points.size(), curve.name);
-    bench.found.series(std::move(curve));
+    bench.found.once(t.key, best, "B/s", fmt::format("difference of two launches over {} and {} MiB a stream, {} blocks of {} threads an SM", part >> 20, part >> 19, best_blocks, threads),
+                     2 * curve.points.size(), curve.name);
   }
 }
 

@@ -88,7 +88,6 @@ Storage storage_of(Bench& bench, const Bench::Buffer& room, const std::vector<st
 // All but the size is known: how many lines, and what numbers the sets.
 void size_and_sets(Bench& bench, Geometry& g, const Level& level, const Bench::Buffer& room, const std::vector<std::uint64_t>& members, std::uint32_t line, const std::string& replacement, Threshold threshold) {
   const auto ways = static_cast<std::uint32_t>(members.size() - 1);
-  const std::string how = fmt::format("{} accesses", g.accesses());
   const auto clean = g.clean_bytes(line, level.least, level.most);
   if (!clean && !level.cold) return;
   if (!clean) return bench.found.unknown(key(level, "bytes"), "everything that was tried stayed in it");
@@ -148,15 +147,15 @@ void geometry(Bench& bench, const Level& level, const Bench::Buffer& room, Thres
   if (!clean) return give_up({"line_bytes", "ways"}, fmt::format("{} KiB stay in it", level.most >> 10));
   const std::vector<std::uint64_t> members = g.conflicting(128, *clean);
   if (members.size() < 2) return give_up({"line_bytes", "ways"}, "its lines do not conflict set by set");
-  const auto line = g.line_bytes(members, *sector);
+  const std::uint32_t line = g.line_bytes(members, *sector);
   const std::string replacement = level.path == Path::past && !level.cold ? "" : g.replacement(members, *sector);
   bench.found.exact(key(level, "ways"), static_cast<double>(members.size() - 1), "", "lines of one set that stay together, found by group testing", g.accesses());
-  bench.found.exact(key(level, "line_bytes"), *line, "B", "bytes that share a place in the set", g.accesses());
+  bench.found.exact(key(level, "line_bytes"), line, "B", "bytes that share a place in the set", g.accesses());
   if (!replacement.empty())
     bench.found.word(key(level, "replacement"), replacement, replacement == "random" ? "equal sequences over a full set hit differently" : "the only policy that gives the hits of 8 random sequences over a full set", 16);
   else if (level.cold)
     bench.found.unknown(key(level, "replacement"), "no one known policy gives the hits that were seen");
-  size_and_sets(bench, g, level, room, members, *line, level.cold ? replacement : "lru", threshold);
+  size_and_sets(bench, g, level, room, members, line, level.cold ? replacement : "lru", threshold);
 }
 
 // Latency by footprint, in equal ratios.

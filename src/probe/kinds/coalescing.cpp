@@ -33,7 +33,7 @@ void measure(Bench& bench, const char* name, const char* load) {
     if (stride <= 128) chains.push_back({static_cast<double>(stride == 0 ? 1 : std::min<std::uint64_t>(32, std::max<std::uint64_t>(8, stride))), cycles});
   }
   const Slope slope = slope_of(chains);
-  bench.found.measured(fmt::format("coalescing.{}.sector", name), slope.latency, "cycles", {slope.latency, slope.latency}, "slope of a warp's dependent loads by the sectors of 32 bytes that they touch", curve.points.size(), curve.name);
+  bench.found.once(fmt::format("coalescing.{}.sector", name), slope.latency, "cycles", "slope of a warp's dependent loads by the sectors of 32 bytes that they touch", curve.points.size(), curve.name);
   bench.found.series(std::move(curve));
 }
 

@@ -78,17 +78,17 @@ void probe_constant(Bench& bench) {
     for (const char* what : {"constant.bytes", "constant.line_bytes", "constant.ways"}) bench.found.unknown(what, "its lines do not conflict set by set");
     return;
   }
-  const auto line = g.line_bytes(members, 32);
-  const auto bytes = line ? g.clean_bytes(*line, 256, constant_bytes / 2) : std::nullopt;
+  const std::uint32_t line = g.line_bytes(members, 32);
+  const auto bytes = g.clean_bytes(line, 256, constant_bytes / 2);
   const auto give_up = [&](const char* why) {
     for (const char* what : {"constant.bytes", "constant.line_bytes", "constant.ways"}) bench.found.unknown(what, why);
   };
-  if (!bytes || *bytes % (*line * (members.size() - 1)) != 0) return give_up("the lines that stay are no whole number of sets");
+  if (!bytes || *bytes % (line * (members.size() - 1)) != 0) return give_up("the lines that stay are no whole number of sets");
   // A ring of twice that has to be slower as a whole.
   if (2 * *bytes <= constant_bytes && chase_cycles(bench, steps(2 * *bytes, 64)) - sum < 1.2 * e.value) return give_up("twice of what seems to stay is read as fast");
-  if (chase_cycles(bench, steps(*bytes, *line)) - sum > 1.2 * e.value) return give_up("what seems to stay is not read as fast");
+  if (chase_cycles(bench, steps(*bytes, line)) - sum > 1.2 * e.value) return give_up("what seems to stay is not read as fast");
   bench.found.exact("constant.ways", static_cast<double>(members.size() - 1), "", "lines of one set that stay together, found by group testing", g.accesses());
-  bench.found.exact("constant.line_bytes", *line, "B", "bytes that share a place in the set", g.accesses());
+  bench.found.exact("constant.line_bytes", line, "B", "bytes that share a place in the set", g.accesses());
   bench.found.exact("constant.bytes", static_cast<double>(*bytes), "B", "largest range of which nothing is forgotten", g.accesses());
 }
 

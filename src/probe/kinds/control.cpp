@@ -50,7 +50,7 @@ void divergence(Bench& bench) {
     curve.points.push_back({static_cast<double>(paths), slope_of_timed(bench, t, run)});
   }
   const double slope = (curve.points.back().y - curve.points.front().y) / (curve.points.back().x - curve.points.front().x);
-  bench.found.measured("control.path", slope, "cycles", {slope, slope}, "cost of one more path of eight dependent multiply-adds within a warp", curve.points.size(), curve.name);
+  bench.found.once("control.path", slope, "cycles", "cost of one more path of eight dependent multiply-adds within a warp", curve.points.size(), curve.name);
   bench.found.series(std::move(curve));
 }
 
@@ -67,7 +67,7 @@ void barrier(Bench& bench) {
   if (curve.points.size() > 1) {
     // Warps of one scheduler arrive a cycle after each other.
     const double issue = bench.found.value("sm.schedulers") == 1.0 ? 1 : 0, two = curve.points[1].y - issue;
-    bench.found.measured("sm.barrier_latency", two, "cycles", {two, two}, issue == 0 ? "slope of barriers of two warps" : "slope of barriers of two warps, less the cycle between them", 3, curve.name);
+    bench.found.once("sm.barrier_latency", two, "cycles", issue == 0 ? "slope of barriers of two warps" : "slope of barriers of two warps, less the cycle between them", 3, curve.name);
   }
   bench.found.series(std::move(curve));
 }

@@ -40,9 +40,9 @@ void thesis_form(Bench& bench, const std::string& name, const std::vector<Series
   const double k = (n * sxy - sx * sy) / determinant;
   const std::string method = "bandwidth by size as min(peak, k s + c), the thesis's equation 4.2: least squares below half of the peak";
   const auto count = static_cast<std::uint64_t>(points.size());
-  bench.found.measured(name + ".peak", peak, "B/s", {peak, peak}, method, count, name);
-  bench.found.measured(name + ".k", k, "1/s", {k, k}, method, count, name);
-  bench.found.measured(name + ".c", (sy - k * sx) / n, "B/s", {(sy - k * sx) / n, (sy - k * sx) / n}, method, count, name);
+  bench.found.once(name + ".peak", peak, "B/s", method, count, name);
+  bench.found.once(name + ".k", k, "1/s", method, count, name);
+  bench.found.once(name + ".c", (sy - k * sx) / n, "B/s", method, count, name);
 }
 
 void measure(Bench& bench, bool in, bool pinned) {
@@ -68,10 +68,10 @@ void measure(Bench& bench, bool in, bool pinned) {
   const Fit f = fit(curve.points);
   const auto count = static_cast<std::uint64_t>(curve.points.size());
   const std::string method = fmt::format("t = a + s / B, least squares of the relative error over {} sizes of {} copies", count, pinned ? "pinned" : "pageable");
-  bench.found.measured(name + ".bandwidth", f.bandwidth, "B/s", {f.bandwidth, f.bandwidth}, method, count, name);
-  bench.found.measured(name + ".latency", f.latency_ns, "ns", {f.latency_ns, f.latency_ns}, method, count, name);
-  if (pinned) bench.found.measured(in ? "host.copy_bandwidth_h2d" : "host.copy_bandwidth_d2h", f.bandwidth, "B/s", {f.bandwidth, f.bandwidth}, method, count, name);
-  if (pinned && in) bench.found.measured("host.copy_latency", f.latency_ns, "ns", {f.latency_ns, f.latency_ns}, method, count, name);
+  bench.found.once(name + ".bandwidth", f.bandwidth, "B/s", method, count, name);
+  bench.found.once(name + ".latency", f.latency_ns, "ns", method, count, name);
+  if (pinned) bench.found.once(in ? "host.copy_bandwidth_h2d" : "host.copy_bandwidth_d2h", f.bandwidth, "B/s", method, count, name);
+  if (pinned && in) bench.found.once("host.copy_latency", f.latency_ns, "ns", method, count, name);
   thesis_form(bench, name, curve.points);
   bench.found.series(std::move(curve));
 }

@@ -73,7 +73,7 @@ void measure(Bench& bench, const Source& source) {
     }
     const Slope slope = slope_of(chains);
     const auto n = static_cast<std::uint64_t>(counts.size()) * rounds;
-    bench.found.measured(curve.name, slope.latency, "cycles", {slope.latency, slope.latency}, method + fmt::format("; R2 {:.3g}", slope.r2), n, curve.name);
+    bench.found.once(curve.name, slope.latency, "cycles", method + fmt::format("; R2 {:.3g}", slope.r2), n, curve.name);
     bench.found.series(std::move(curve));
   };
   const std::uint64_t passes = source.cached ? 2 : 1;

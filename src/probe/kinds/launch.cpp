@@ -49,7 +49,7 @@ void host_side(Bench& bench) {
   };
   timed(1, true);
   const double first = board.host_now_ns() - begin;
-  bench.found.measured("launch.first", first, "ns", {first, first}, "loading the module, the first launch, and waiting for it", 1);
+  bench.found.once("launch.first", first, "ns", "loading the module, the first launch, and waiting for it", 1);
   const Estimate blocking = estimate(sample([&] { return timed(8, true) / 8; }));
   bench.found.measured("launch.blocking", blocking.value, "ns", blocking.interval, "launch of an empty kernel and waiting for it, mean of 8", blocking.samples);
   const Estimate queued = estimate(sample([&] { return (timed(96, false) - timed(32, false)) / 64; }));

@@ -70,17 +70,6 @@ END:
 }
 )";
 
-struct Line { double slope = 0, intercept = 0, r2 = 0; };
-
-Line through(const std::vector<Series::Point>& points) {
-  const auto n = static_cast<double>(points.size());
-  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-  for (const auto& p : points) x += p.x, y += p.y, xx += p.x * p.x, xy += p.x * p.y, yy += p.y * p.y;
-  const double sx = xx - x * x / n, sy = yy - y * y / n, sxy = xy - x * y / n;
-  if (sx <= 0) return {};
-  return {sxy / sx, (y - sxy / sx * x) / n, sy > 0 ? sxy * sxy / (sx * sy) : 1};
-}
-
 // Median of a warp's means: the lanes of a warp wait for the last of their lines together.
 double median_latency(Bench& bench, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data, std::uint64_t out) {
   const auto words = bench.run(bench.kernel(loaded_text, "loaded"), blocks, threads, gpu::Arguments(data, std::uint64_t{0}, out), out, std::size_t{blocks} * threads);
@@ -92,24 +81,29 @@ double median_latency(Bench& bench, std::uint32_t blocks, std::uint32_t threads,
 void under_load(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const std::uint32_t threads = std::min(facts.max_threads_per_block, 256u), most_blocks = 2 * facts.sms;
-  const std::uint64_t per_launch = std::uint64_t{4} * most_blocks * threads * 128;
-  const std::uint64_t l2 = facts.l2_bytes.value_or(0);
-  // Each launch reads another part of a buffer that is larger than L2.
-  const std::uint64_t parts = std::max<std::uint64_t>(2, 2 * l2 / per_launch + 2);
-  const Bench::Buffer data(bench, per_launch * parts), out(bench, std::uint64_t{8} * most_blocks * threads);
-  bench.board.fill(data.address(), std::byte{0}, data.bytes());   // what is read is added to the next address
-  Series curve{"memory.loaded", "threads", "cycles", {}, {}};
   const std::uint32_t points = bench.options.quick ? 4 : 10;
+  // Every launch reads lines that no launch before it read, after L2 was filled with others.
+  std::vector<std::uint32_t> blocks;
+  std::uint64_t lines = 0;
   for (std::uint32_t i = 1; i <= points; ++i) {
-    const std::uint32_t blocks = std::max(1u, most_blocks * i / points);
-    curve.points.push_back({static_cast<double>(blocks) * threads, median_latency(bench, blocks, threads, data.address() + i % parts * per_launch, out.address())});
+    blocks.push_back(std::max(1u, most_blocks * i / points));
+    lines += std::uint64_t{4} * blocks.back() * threads;
   }
-  const Line line = through(curve.points);
+  const Bench::Buffer data(bench, 128 * lines), out(bench, std::uint64_t{8} * most_blocks * threads);
+  bench.board.fill(data.address(), std::byte{0}, data.bytes());   // what is read is added to the next address
+  flush(bench);
+  Series curve{"memory.loaded", "threads", "cycles", {}, {}};
+  std::uint64_t used = 0;
+  for (const std::uint32_t b : blocks) {
+    curve.points.push_back({static_cast<double>(b) * threads, median_latency(bench, b, threads, data.address() + used, out.address())});
+    used += std::uint64_t{4} * 128 * b * threads;
+  }
+  const Slope line = slope_of(curve.points);
   const auto n = curve.points.size();
   const std::string method = fmt::format("least squares through {} numbers of threads, each of which reads lines of its own", n);
-  bench.found.measured("memory.loaded.slope", line.slope, "cycles/thread", {line.slope, line.slope}, method, n, curve.name);
-  bench.found.measured("memory.loaded.intercept", line.intercept, "cycles", {line.intercept, line.intercept}, method, n, curve.name);
-  bench.found.measured("memory.loaded.r2", line.r2, "", {line.r2, line.r2}, method, n, curve.name);
+  bench.found.once("memory.loaded.slope", line.latency, "cycles/thread", method, n, curve.name);
+  bench.found.once("memory.loaded.intercept", line.overhead, "cycles", method, n, curve.name);
+  bench.found.once("memory.loaded.r2", line.r2, "", method, n, curve.name);
   bench.found.series(std::move(curve));
 }
 

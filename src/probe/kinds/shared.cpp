@@ -51,7 +51,7 @@ void banks(Bench& bench) {
     bench.found.exact("shared.banks", row / width, "", "smallest stride at which all lanes wait for one bank", curve.points.size());
     curve.knees.push_back({static_cast<double>(row), static_cast<double>(row), static_cast<double>(row), "all lanes in one bank"});
     const double passes = 32;
-    bench.found.measured("shared.conflict", (most - free) / (passes - 1), "cycles", {(most - free) / (passes - 1), (most - free) / (passes - 1)}, "cost of one more pass, from the worst conflict", curve.points.size(), curve.name);
+    bench.found.once("shared.conflict", (most - free) / (passes - 1), "cycles", "cost of one more pass, from the worst conflict", curve.points.size(), curve.name);
   }
   bench.found.series(std::move(curve));
 }

@@ -71,7 +71,7 @@ void probe_tlb(Bench& bench) {
   bench.found.word("tlb.enabled", "true", "a step in the chase with one line a page", curve.points.size());
   bench.found.exact("tlb.entries", static_cast<double>(*widest), "", "most pages whose lines are read without a walk", curve.points.size());
   bench.found.exact("tlb.page_bytes", static_cast<double>(page), "B", "smallest distance of lines beyond which the reach does not shrink", curve.points.size());
-  bench.found.measured("tlb.miss_latency", beyond - near, "cycles", {beyond - near, beyond - near}, "a quarter more pages than are translated against just as many", 2, curve.name);
+  bench.found.once("tlb.miss_latency", beyond - near, "cycles", "a quarter more pages than are translated against just as many", 2, curve.name);
   curve.knees.push_back({static_cast<double>(*widest * page) / (2 << 20), 0, 0, "end of the table"});
   bench.found.series(std::move(curve));
 }
