@@ -42,11 +42,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/precompiled.cmake)
 add_custom_target(simtlab_programs)
 add_custom_target(simtlab_benchmarks)
 
-# simtlab_layer(NAME [QUICK|BRIEF] [PRECOMPILED GROUP] DEPENDS ...): static library simtlab_NAME from src/NAME/**/*.cpp. QUICK: it runs once a
-# command and is not worth optimising. BRIEF: not worth it under sanitizers (and not fuzzed). A folder may carry its own rules (extra flags for some
+# simtlab_layer(NAME [QUICK|BRIEF] [TOGETHER [ALONE SOURCE...]] [PRECOMPILED GROUP] DEPENDS ...): static library simtlab_NAME from src/NAME/**/*.cpp. QUICK: it runs once a
+# command and is not worth optimising. BRIEF: not worth it under sanitizers (and not fuzzed). TOGETHER: several sources at once with SIMTLAB_UNITY, but those of ALONE, whose names stand elsewhere, too. A folder may carry its own rules (extra flags for some
 # files) in src/NAME/rules.cmake.
 function(simtlab_layer name)
-  cmake_parse_arguments(ARG "QUICK;BRIEF" "PRECOMPILED" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK;BRIEF;TOGETHER" "PRECOMPILED" "ALONE;DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/loops/llvm/")   # an executable of its own: src/loops/rules.cmake
@@ -74,6 +74,11 @@ function(simtlab_layer name)
       target_compile_options(simtlab_${name} PRIVATE ${simtlab_brief_options})
     elseif(SIMTLAB_FUZZ)
       target_compile_options(simtlab_${name} PRIVATE ${simtlab_fuzz_options})
+    endif()
+    if(ARG_TOGETHER AND NOT SIMTLAB_SANITIZE)
+      simtlab_compile_together(simtlab_${name})
+      list(TRANSFORM ARG_ALONE PREPEND ${CMAKE_SOURCE_DIR}/src/${name}/)
+      set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
     if(EXISTS ${CMAKE_SOURCE_DIR}/src/${name}/rules.cmake)
       include(${CMAKE_SOURCE_DIR}/src/${name}/rules.cmake)
