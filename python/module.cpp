@@ -34,10 +34,10 @@ void raise(const Failure& failure) {
 py::tuple execute(const std::vector<std::string>& words, const py::object& progress, double interval) {
   simtlab::api::ExecuteOptions options;
   options.interval_seconds = interval;
-  options.progress = [&](std::string_view activity, double seconds) {
+  options.progress = [&](const simtlab::api::Progress& now) {
     const py::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    return progress.is_none() || !progress(std::string(activity), seconds).is(py::bool_(false));
+    return progress.is_none() || !progress(std::string(now.activity), now.seconds).is(py::bool_(false));
   };
   simtlab::api::Execution done;
   {

@@ -81,10 +81,16 @@ class SIMTLAB_API Failure : public std::runtime_error {
   Details details_;
 };
 
+// Of a command that runs. A later version may add to it.
+struct Progress {
+  std::string_view activity;  // "simulating", "measuring"; empty: nothing that takes long
+  double seconds = 0;         // since execute() was called
+};
+
 struct ExecuteOptions {
-  // In the caller's thread, every interval_seconds while the command runs: what is being done ("simulating", may be empty), for how long.
-  // False stops the command: Failure 130, with what was done until then. What it throws stops the command and is passed on.
-  std::function<bool(std::string_view activity, double seconds)> progress;
+  // In the caller's thread, every interval_seconds while the command runs. False stops the command: Failure 130, with what was done until
+  // then. What it throws stops the command and is passed on.
+  std::function<bool(const Progress&)> progress;
   double interval_seconds = 0.1;
 };
 

@@ -84,7 +84,7 @@ bool has_action(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
-void add_commands(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
+void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   add_run(app, chosen, after_dashes);
@@ -115,7 +115,7 @@ int parse_and_run(const std::vector<std::string>& words) {
   Arguments split = arguments(words);
   CLI::App app(description, "simtlab");
   Action chosen;
-  add_commands(app, chosen, split.after_dashes);
+  add_all_commands(app, chosen, split.after_dashes);
   try {
     app.parse(split.ours);
   } catch (const CLI::Success& e) {
@@ -144,7 +144,7 @@ TreeCommand whole_tree() {
   CLI::App app(description, "simtlab");
   Action chosen;
   const std::optional<std::vector<std::string>> none;
-  add_commands(app, chosen, none);
+  add_all_commands(app, chosen, none);
   TreeCommand tree = option_tree(app);
   for (TreeCommand& command : tree.commands) command.program = takes_program(command.name);
   return tree;

@@ -5,16 +5,16 @@
 namespace simtlab::cli {
 namespace {
 
-thread_local Host* served = nullptr;
+thread_local Host* served_host = nullptr;
 
 constexpr std::chrono::seconds grace_of_child{10};  // after the time limit a child that does not stop is killed
 
 }  // namespace
 
-Host* host() { return served; }
+Host* host() { return served_host; }
 
-Serving::Serving(Host& host) { served = &host; }
-Serving::~Serving() { served = nullptr; }
+Serving::Serving(Host& host) { served_host = &host; }
+Serving::~Serving() { served_host = nullptr; }
 
 void Host::add_output(std::string_view text) {
   const std::lock_guard lock(mutex_);

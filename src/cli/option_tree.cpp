@@ -6,7 +6,7 @@
 namespace simtlab::cli {
 namespace {
 
-std::vector<std::string> words_of(const std::string& list) {
+std::vector<std::string> comma_separated(const std::string& list) {
   std::vector<std::string> out;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
@@ -30,7 +30,7 @@ TreeOption option_of(const CLI::Option& option) {
   }
   // What follows a colon are the values that a check allows: "WHEN:{auto,always,never}", or a range "N:[1 - 64]".
   if (const std::size_t colon = out.value.find(':'); colon != std::string::npos) {
-    if (out.value.compare(colon, 2, ":{") == 0 && out.value.ends_with('}')) out.choices = words_of(out.value.substr(colon + 2, out.value.size() - colon - 3));
+    if (out.value.compare(colon, 2, ":{") == 0 && out.value.ends_with('}')) out.choices = comma_separated(out.value.substr(colon + 2, out.value.size() - colon - 3));
     out.value.resize(colon);
   }
   out.required = option.get_required();

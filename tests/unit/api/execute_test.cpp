@@ -109,10 +109,10 @@ TEST_F(Execute, what_the_caller_is_told_and_may_stop) {
   options.interval_seconds = 0.02;
   std::vector<std::string> activities;
   const std::thread::id here = std::this_thread::get_id();
-  options.progress = [&](std::string_view activity, double) {
+  options.progress = [&](const Progress& now) {
     EXPECT_EQ(std::this_thread::get_id(), here);
-    activities.emplace_back(activity);
-    return activity != "simulating";
+    activities.emplace_back(now.activity);
+    return now.activity != "simulating";
   };
   const Failure e = failure_of([&] { execute(spin(), options); });
   EXPECT_EQ(e.exit_code(), 130);
@@ -125,8 +125,8 @@ TEST_F(Execute, what_the_caller_throws_stops_the_command_and_comes_back) {
   file("spin.ptx", endless);
   ExecuteOptions options;
   options.interval_seconds = 0.02;
-  options.progress = [](std::string_view activity, double) -> bool {
-    if (activity.empty()) return true;
+  options.progress = [](const Progress& now) -> bool {
+    if (now.activity.empty()) return true;
     throw std::domain_error("mine");
   };
   EXPECT_THROW(execute(spin(), options), std::domain_error);
@@ -164,7 +164,7 @@ TEST_F(Execute, a_program_s_words_come_back_with_the_error) {
 TEST_F(Execute, a_program_is_stopped_with_the_command) {
   ExecuteOptions options;
   options.interval_seconds = 0.02;
-  options.progress = [](std::string_view, double seconds) { return seconds < 0.2; };
+  options.progress = [](const Progress& now) { return now.seconds < 0.2; };
   const auto begin = std::chrono::steady_clock::now();
   const Failure e = failure_of([&] { execute({"run", "--", "/bin/sleep", "60"}, options); });
   EXPECT_EQ(e.exit_code(), 130);
