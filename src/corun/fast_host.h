@@ -6,50 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "corun/host.h"
 #include "corun/interference.h"
 #include "corun/profiles.h"
-#include "corun/scheduler.h"
 
 namespace simtlab::corun {
-
-// An application as the host runs it.
-struct Workload {
-  struct Step { std::string kernel; Profile profile; };
-  std::string name;
-  std::vector<Step> sequence;
-  std::uint64_t iterations = 1;
-  double gap_ns = 0;
-  std::int32_t priority = 0;
-  std::uint64_t launches() const { return iterations * sequence.size(); }
-};
 
 // shorten: an application does 1/shorten of its iterations, at least one. Error(bad_input, "corun-profiles") if figures that the model needs are
 // missing; `names` may repeat.
 std::vector<Workload> workloads(const Profiles& profiles, std::span<const std::string> names, double shorten);
 
-struct ApplicationResult {
-  std::string name;
-  std::uint64_t launches = 0;
-  double solo_ns = 0;         // its kernels one after another, alone
-  double gpu_ns = 0;          // the same in the mix: sum of the durations, without waiting (as the thesis counts)
-  double turnaround_ns = 0;   // until its end, with waiting and gaps (what users feel)
-  double alone_ns = 0;        // turnaround alone: solo_ns + gaps
-  double waited_ns = 0, longest_wait_ns = 0;   // for grants: sum, and of one launch
-  double slowdown_gpu() const { return gpu_ns / solo_ns; }
-  double slowdown_turnaround() const { return turnaround_ns / alone_ns; }
-};
-
-struct MixResult {
-  std::vector<ApplicationResult> applications;   // in the order of the workloads
-  double makespan_ns = 0;
-  std::uint64_t decisions = 0;
-};
-
-struct FastOptions {
-  Settings settings;
+struct FastOptions : HostOptions {
   InterferenceModel model;
-  bool learn = false;          // kernels are unknown to the policy until they have run once
-  LineSink log;
 };
 MixResult run_fast(std::span<const Workload> mix, const Policy& policy, const FastOptions& options);
 

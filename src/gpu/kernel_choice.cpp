@@ -1,5 +1,6 @@
 #include "gpu/kernel_choice.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -55,6 +56,14 @@ std::vector<std::string_view> split_names(std::string_view text) {
     at = end + 1;
   }
   return parts;
+}
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string out = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return out;
 }
 
 bool names_kernel(const std::string& pattern, const std::string& name, const std::string& demangled) {

@@ -1,9 +1,7 @@
 // Kernel launches: checks, and their way to the schedule.
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/error.h"
 #include "gpu/impl.h"
@@ -11,14 +9,6 @@
 
 namespace simtlab::gpu {
 namespace {
-
-std::string demangle(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string out = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return out;
-}
 
 [[noreturn]] void refuse_launch(const std::string& kernel, const std::string& what, const std::string& hint) {
   throw Error(ExitCode::bad_input, "launch-shape", fmt::format("kernel '{}': {}", kernel, what), hint);

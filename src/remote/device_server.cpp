@@ -145,7 +145,7 @@ void DeviceServer::take_launch(Number number, Client& client, const Call& call, 
     for (std::optional<stream::trace::Operation> operation = job.reader->next(); operation && !job.recorded; operation = job.reader->next())
       if (operation->kind == stream::trace::OpKind::kernel) job.recorded = std::make_unique<stream::trace::ReplayedLaunch>(*job.reader, operation->kernel);
     if (!job.recorded) return refuse(client, "a record without a launch");
-    job.launch = std::make_unique<MovedLaunch>(*job.recorded, number << address_bits);
+    job.launch = std::make_unique<stream::MovedLaunch>(*job.recorded, number << address_bits);
     timing::fit(device_, *job.launch, std::max(1u, job.launch->function().registers));
     job.id = next_job_++;
     job.owner = number;

@@ -15,9 +15,9 @@
 
 #include "device/device.h"
 #include "remote/device_protocol.h"
+#include "stream/moved_launch.h"
 #include "stream/trace/reader.h"
 #include "stream/trace/replay.h"
-#include "remote/moved_launch.h"
 #include "timing/timing.h"
 
 namespace simtlab::remote {
@@ -63,7 +63,7 @@ class DeviceServer {
     Number owner = 0;                            // 0: nobody any more
     std::unique_ptr<stream::trace::Reader> reader;
     std::unique_ptr<stream::trace::ReplayedLaunch> recorded;
-    std::unique_ptr<MovedLaunch> launch;
+    std::unique_ptr<stream::MovedLaunch> launch;
     timing::Gpu::Setup setup;
     double at_ns = 0;
     timing::Gpu::Id timing_id = 0;
