@@ -21,7 +21,7 @@ LAYERS = [
     ["gpu", "frontend", "validate"],
     ["remote"],
     ["session", "probe", "corun"],
-    ["runtime", "opencl"],
+    ["runtime", "opencl", "cohost"],
     ["live"],
     ["preload"],
     ["report"],

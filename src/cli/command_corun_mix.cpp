@@ -1,4 +1,4 @@
-// simtlab corun: mixes of applications under several policies on the fast host. simtlab corun replay: a policy over a trace of events.
+// simtlab corun: mixes of applications under several policies, on the fast host or the cycle-level one. simtlab corun replay: a policy over a trace of events.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,9 +12,11 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/command_corun_model.h"
+#include "cli/corun_cycle.h"
 #include "cli/corun_study.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "device/catalogue.h"
 
@@ -71,9 +73,13 @@ struct MixOptions {
   std::optional<std::size_t> count;
   std::vector<std::string> mixes, priorities;
   std::optional<std::uint64_t> seed;
-  std::string profiles, model, log;
-  double shorten = 10;
+  std::string host = "fast";
+  std::string profiles, model, log;      // fast: the first two
+  std::optional<double> shorten;         // fast
+  std::string applications;              // cycle
+  RunOptions run;                        // cycle
   bool learn = false;
+  bool cycle() const { return host == "cycle"; }
   PolicyOptions policy;
   OutputOptions output;
 };
@@ -103,6 +109,19 @@ void check_policies(const MixOptions& o) {
     if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", name, fmt::join(o.policies, ", ")), "leave it out, or add the policy that it is for");
   for (const std::string& p : o.policies) corun::policy(p);   // throws
   check_number("--shorten", o.shorten);
+  const DeviceOptions& d = o.run.device;
+  const std::pair<const char*, bool> other_host[] = {{"--profiles", o.cycle() && !o.profiles.empty()},
+                                                     {"--model", o.cycle() && !o.model.empty()},
+                                                     {"--shorten", o.cycle() && o.shorten},
+                                                     {"--applications", !o.cycle() && !o.applications.empty()},
+                                                     {"--gpu", !o.cycle() && d.gpu},
+                                                     {"--set", !o.cycle() && !d.set.empty()},
+                                                     {"--config", !o.cycle() && !d.config.empty()},
+                                                     {"--sharing", !o.cycle() && o.run.sharing},
+                                                     {"--threads", !o.cycle() && o.run.threads},
+                                                     {"--max-time", !o.cycle() && o.run.max_time}};
+  for (const auto& [name, given] : other_host)
+    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the {} host", name, o.host), o.cycle() ? "it profiles its applications itself" : "--host cycle simulates a GPU");
   double applications = o.mixes.empty() ? 0 : static_cast<double>(o.mixes.size()) * 1024;
   for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes) applications += static_cast<double>(size * o.count.value_or(30));
   if (applications * static_cast<double>((o.policies.size() + 1) * o.limits.size()) > most_applications)
@@ -110,7 +129,7 @@ void check_policies(const MixOptions& o) {
   if (!o.mixes.empty() && (o.count || !o.sizes.empty() || o.seed)) throw Error(ExitCode::usage, "option-conflict", "--mix names the applications; --mixes, --size and --seed draw them", "one or the other");
 }
 
-std::vector<std::pair<std::string, std::int32_t>> priorities_of(const MixOptions& o, const corun::Profiles& profiles) {
+std::vector<std::pair<std::string, std::int32_t>> priorities_of(const MixOptions& o, const std::vector<std::string>& applications) {
   std::vector<std::pair<std::string, std::int32_t>> out;
   for (const std::string& text : o.priorities) {
     const std::size_t equals = text.rfind('=');
@@ -118,7 +137,7 @@ std::vector<std::pair<std::string, std::int32_t>> priorities_of(const MixOptions
     const char* const end = text.data() + text.size();
     if (equals == std::string::npos || std::from_chars(text.data() + equals + 1, end, value).ptr != end || equals + 1 == text.size())
       throw Error(ExitCode::usage, "option-value", fmt::format("--priority {} is not of the form APPLICATION=NUMBER", shown(text)), "for example --priority HW=1");
-    if (!profiles.applications.contains(text.substr(0, equals))) throw Error(ExitCode::usage, "option-value", fmt::format("--priority: there is no application {}", shown(text.substr(0, equals))));
+    if (std::ranges::find(applications, text.substr(0, equals)) == applications.end()) throw Error(ExitCode::usage, "option-value", fmt::format("--priority: there is no application {}", shown(text.substr(0, equals))));
     out.emplace_back(text.substr(0, equals), value);
   }
   return out;
@@ -134,7 +153,7 @@ void check_amount(const CorunStudy& study) {
     }
 }
 
-std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o, const corun::Profiles& profiles) {
+std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o, const std::vector<std::string>& names) {
   std::vector<std::vector<std::vector<std::string>>> out;
   if (!o.mixes.empty()) {
     // Mixes of different sizes are judged on their own.
@@ -146,8 +165,6 @@ std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o,
     }
     return out;
   }
-  std::vector<std::string> names;
-  for (const auto& [name, app] : profiles.applications) names.push_back(name);
   if (names.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "the profiles have no applications to draw mixes from", "an [[application]] names its sequence of kernels");
   std::vector<std::size_t> sizes = o.sizes;
   if (sizes.empty()) sizes = {8};
@@ -155,44 +172,79 @@ std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o,
   return out;
 }
 
-int run_mixes(MixOptions o) {
+// What either host is given, and what it was made of.
+struct MixHost {
+  std::vector<std::string> applications;
+  std::vector<std::filesystem::path> inputs;
+  std::optional<CycleApplications> cycle;
+};
+
+void open_fast(const MixOptions& o, CorunStudy& study, MixHost& host) {
+  const auto folder = device::data_directory() / "corun";
+  host.inputs = {o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles), o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model)};
+  check_inputs(o.output, host.inputs);
+  study.shorten = o.shorten.value_or(10);
+  study.profiles = corun::load_profiles(host.inputs[0]);
+  study.options.model = corun::load_model(host.inputs[1]);
+  for (const auto& [name, app] : study.profiles.applications) host.applications.push_back(name);
+}
+
+void open_cycle(const CLI::App& app, const MixOptions& o, CorunStudy& study, MixHost& host) {
+  host.cycle.emplace(app, o.applications, o.run);
+  host.applications = host.cycle->names();
+  host.inputs = {host.cycle->file()};
+  check_inputs(o.output, host.inputs);
+  check_inputs(o.output, files_of(host.cycle->configuration(), host.cycle->device()));
+  study.shorten = 1;
+}
+
+int run_mixes(const CLI::App& app, MixOptions o) {
   const RunClock clock;
   check_policies(o);
   if (!o.log.empty()) o.output.more.push_back({"--log", &o.log});
   check_outputs(o.output);
-  const auto folder = device::data_directory() / "corun";
-  const std::filesystem::path profile_file = o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles);
-  const std::filesystem::path model_file = o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model);
-  check_inputs(o.output, {profile_file, model_file});
   CorunStudy study;
+  MixHost host;
+  if (o.cycle()) open_cycle(app, o, study, host);
+  else open_fast(o, study, host);
   study.policies = o.policies;
   study.limits = o.limits;
-  study.shorten = o.shorten;
-  study.profiles = corun::load_profiles(profile_file);
-  study.options.model = corun::load_model(model_file);
   study.options.settings = settings_of(o.policy);
   study.options.learn = o.learn;
-  study.priorities = priorities_of(o, study.profiles);
-  const auto groups = mixes_of(o, study.profiles);
+  study.priorities = priorities_of(o, host.applications);
+  const auto groups = mixes_of(o, host.applications);
   std::string log;
   if (!o.log.empty()) {
     if (groups.size() != 1 || groups.front().size() != 1 || o.policies.size() != 1 || o.limits.size() != 1)
       throw Error(ExitCode::usage, "option-conflict", "--log is of one mix under one policy with one limit", "--mix HW,HW,LAVA --policy shark --limit 2 --log FILE");
     study.options.log = [&log](std::string_view line) { log.append(line) += '\n'; };
   }
+  if (host.cycle)
+    for (const auto& group : groups) host.cycle->record(group, o.output.quiet);
   std::vector<CorunCell> cells;
-  const Signals signals(0);
+  const Signals signals(host.cycle ? host.cycle->configuration().options.max_time_ns * 1e-9 : 0);
   study.stop = signals.flag();
-  for (const auto& group : groups) {
-    study.mixes = group;
-    check_amount(study);
-    for (CorunCell& c : run_study(study)) cells.push_back(std::move(c));
+  try {
+    const Progress progress("simulating", o.output.quiet || !host.cycle);
+    if (host.cycle) host.cycle->run_alone(signals.flag(), study);
+    for (const auto& group : groups) {
+      study.mixes = group;
+      check_amount(study);
+      for (CorunCell& c : run_study(study)) cells.push_back(std::move(c));
+    }
+  } catch (const Error& e) {
+    if (e.code() == ExitCode::interrupted && signals.timed_out()) throw time_limit(host.cycle->configuration().options, "");
+    throw;
   }
   const bool applications = !o.mixes.empty() || o.output.all;
   result::Result result = result_of(cells, applications);
   result.manifest.mode = "corun";
   result.manifest.seed = o.seed.value_or(1);
-  result.manifest.inputs = hash_inputs({profile_file, model_file});
+  result.manifest.inputs = hash_inputs(host.inputs);
+  if (host.cycle) {
+    result.manifest.device = host.cycle->device().device.name;
+    result.manifest.configuration = configuration_of(host.cycle->configuration(), host.cycle->device());
+  }
   clock.finish(result);
   if (!o.log.empty()) write_to(o.log, log);
   write_outputs(result, o.output, text_of(cells, applications));
@@ -226,9 +278,20 @@ int run_replay(ReplayOptions o) {
   throw Error(ExitCode::check_failed, "corun-replay", fmt::format("other decisions than in the log: {}", replayed.difference), "--policy NAME replays its events under a policy of your choice, without a comparison");
 }
 
+void add_cycle_options(CLI::App& corun, MixOptions& o) {
+  const auto group = "Cycle-level host";
+  const CLI::Validator not_empty(refuse_empty, "");
+  corun.add_option("--host", o.host, "fast: the interference model (default); cycle: recorded applications on the simulated GPU")->check(CLI::IsMember({"fast", "cycle"}))->type_name("HOST");
+  corun.add_option("--applications", o.applications, "What the applications of mixes run (TOML, docs/corun.md; default: examples/corun.toml)")->check(not_empty)->type_name("FILE")->group(group);
+  corun.add_option("--sharing", o.run.sharing, "How kernels share the SMs: leftover, spatial, smk, serial, or KERNEL|APP=SM-SM,...")->check(not_empty)->type_name("POLICY")->group(group);
+  corun.add_option("--threads", o.run.threads, "Host threads that simulate the SMs; 0 (default): all")->type_name("N")->group(group);
+  corun.add_option("--max-time", o.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")->type_name("TIME")->group(group);
+  add_device_options(corun, o.run.device);
+}
+
 }  // namespace
 
-void add_corun_mixes(CLI::App& corun, Action& chosen) {
+void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   const auto o = std::make_shared<MixOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   corun.add_option("--policy", o->policies, "Policies to compare (default mps,shark); mps is always the reference of speed-ups")->delimiter(',')->type_name("NAME,...")->allow_extra_args(false);
@@ -244,12 +307,13 @@ void add_corun_mixes(CLI::App& corun, Action& chosen) {
   corun.add_flag("--learn", o->learn, "Kernels are unknown to the policy until they have run once");
   corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")->check(not_empty)->type_name("FILE");
   add_policy_options(corun, o->policy);
+  add_cycle_options(corun, *o);
   add_output_options(corun, o->output);
   std::string footer = "Policies:\n";
   for (const corun::Policy* p : corun::policies()) footer += fmt::format("  {:<18} {}\n", p->name, p->doc);
   corun.footer(footer + "Form: simtlab corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair");
-  corun.callback([&chosen, &corun, o] {
-    if (corun.get_subcommands().empty()) chosen = [o] { return run_mixes(*o); };
+  corun.callback([&app, &chosen, &corun, o] {
+    if (corun.get_subcommands().empty()) chosen = [&app, o] { return run_mixes(app, *o); };
   });
 }
 

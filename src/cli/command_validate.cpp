@@ -213,7 +213,7 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_validate_cache(*sub, chosen);
   add_validate_predict(*sub, chosen);
   add_validate_probe(*sub, chosen);
-  add_validate_corun(*sub, chosen);
+  add_validate_corun(app, *sub, chosen);
   const auto o = std::make_shared<ValidateOptions>();
   timing->add_option("--gpu", o->gpus, "Only this device (default: all with measurements); may be repeated")
       ->check(CLI::Validator(refuse_empty, ""))

@@ -72,7 +72,7 @@ std::vector<MixResult> run_all(const CorunStudy& study, const std::string& polic
     for (corun::Workload& w : workloads)
       for (const auto& [name, priority] : study.priorities)
         if (w.name == name) w.priority = priority;
-    out.push_back(corun::run_fast(workloads, corun::policy(policy), options));
+    out.push_back(study.host ? study.host(workloads, corun::policy(policy), options) : corun::run_fast(workloads, corun::policy(policy), options));
   }
   return out;
 }
@@ -97,6 +97,78 @@ std::vector<CorunCell> run_study(const CorunStudy& study) {
   }
   return out;
 }
+
+namespace {
+
+// Of all that a mix moved.
+struct Moved {
+  double l2 = 0, dram = 0;
+};
+
+Moved moved_by(const MixResult& mix) {
+  Moved out;
+  for (const ApplicationResult& a : mix.applications)
+    for (const corun::KernelShare& k : a.kernels)
+      if (k.together) out.l2 += k.together->l2_bytes, out.dram += k.together->dram_bytes;
+  return out;
+}
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+double miss_rate(const corun::Traffic& t) { return share(t.l2_misses, t.l2_reads); }
+
+// A kernel's name without its parameters.
+std::string short_name(const std::string& kernel) {
+  const std::string plain = kernel.substr(0, kernel.find('('));
+  return plain.starts_with("void ") ? plain.substr(5) : plain;
+}
+
+void set_kernel(const corun::KernelShare& k, const Moved& moved, result::Metrics& m) {
+  m.set("corun.launches", k.launches);
+  m.set("corun.time.alone", k.solo_ns);
+  m.set("corun.time.together", k.gpu_ns);
+  m.set("corun.slowdown.gpu_time", k.slowdown());
+  m.set("corun.wait.mean", k.waited_ns / static_cast<double>(k.launches));
+  if (!k.together) return;
+  m.set("corun.l2.share", share(k.together->l2_bytes, moved.l2));
+  m.set("corun.dram.share", share(k.together->dram_bytes, moved.dram));
+  m.set("corun.l2.miss_rate.together", miss_rate(*k.together));
+  if (k.alone) m.set("corun.l2.miss_rate.alone", miss_rate(*k.alone));
+}
+
+void add_kernel_rows(const CorunCell& cell, const std::string& cell_name, result::Result& out) {
+  for (std::size_t mix = 0; mix < cell.mixes.size(); ++mix) {
+    const Moved moved = moved_by(cell.mixes[mix]);
+    for (std::size_t i = 0; i < cell.mixes[mix].applications.size(); ++i) {
+      const ApplicationResult& a = cell.mixes[mix].applications[i];
+      for (const corun::KernelShare& k : a.kernels) {
+        result::KernelResult& row = out.kernels.emplace_back();
+        row.name = row.demangled = fmt::format("{}, mix {}: {} {}/{}", cell_name, mix + 1, i + 1, a.name, short_name(k.name));
+        set_kernel(k, moved, row.metrics);
+      }
+    }
+  }
+}
+
+std::string kernel_table(const std::vector<CorunCell>& cells) {
+  std::string out = "\n| mix | application | kernel | limit | policy | launches | alone | together | slowdown | wait, mean | of L2 traffic | of DRAM traffic | L2 read misses alone | together |\n"
+                    "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const CorunCell& c : cells)
+    for (std::size_t mix = 0; mix < c.mixes.size(); ++mix) {
+      const Moved moved = moved_by(c.mixes[mix]);
+      for (const ApplicationResult& a : c.mixes[mix].applications)
+        for (const corun::KernelShare& k : a.kernels)
+          out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {:.3f} | {} | {:.1f} % | {:.1f} % | {:.1f} % | {:.1f} % |\n", mix + 1, a.name, short_name(k.name), c.limit, c.policy, k.launches,
+                             report::format_time(k.solo_ns / static_cast<double>(k.launches)), report::format_time(k.gpu_ns / static_cast<double>(k.launches)), k.slowdown(),
+                             report::format_time(k.waited_ns / static_cast<double>(k.launches)), 100 * share(k.together->l2_bytes, moved.l2), 100 * share(k.together->dram_bytes, moved.dram),
+                             100 * miss_rate(*k.alone), 100 * miss_rate(*k.together));
+    }
+  return out + "\nalone, together: time on the GPU of a launch, mean; shares are of all that the mix moved.\n";
+}
+
+// Only the cycle-level host counts what kernels move.
+bool counts_traffic(const CorunCell& cell) { return cell.mixes.front().applications.front().kernels.front().together.has_value(); }
+
+}  // namespace
 
 void set_metrics(const CorunCell& c, result::Metrics& m) {
   m.set("corun.mixes", static_cast<std::uint64_t>(c.mixes.size()));
@@ -139,6 +211,7 @@ result::Result result_of(const std::vector<CorunCell>& cells, bool applications)
         row.metrics.set("corun.wait.longest", a.longest_wait_ns);
         row.metrics.set("corun.wait.share", a.waited_ns / a.turnaround_ns);
       }
+    if (counts_traffic(c)) add_kernel_rows(c, cell_name, out);
   }
   return out;
 }
@@ -160,6 +233,7 @@ std::string text_of(const std::vector<CorunCell>& cells, bool applications) {
       for (const ApplicationResult& a : c.mixes[mix].applications)
         out += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} | {} | {} | {} |\n", mix + 1, a.name, c.limit, c.policy, a.slowdown_gpu(), a.slowdown_turnaround(), a.launches,
                            report::format_time(a.waited_ns / static_cast<double>(a.launches)), report::format_time(a.longest_wait_ns));
+  if (counts_traffic(cells.front())) out += kernel_table(cells);
   return out;
 }
 

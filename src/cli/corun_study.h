@@ -38,6 +38,8 @@ struct CorunStudy {
   std::vector<std::pair<std::string, std::int32_t>> priorities;   // by application
   double shorten = 10;
   const volatile bool* stop = nullptr;
+  // What runs a mix: the fast host, unless another one is given.
+  std::function<corun::MixResult(std::span<const corun::Workload>, const corun::Policy&, const corun::HostOptions&)> host;
 };
 // Cells by limit, then by policy. Throws Error(interrupted).
 std::vector<CorunCell> run_study(const CorunStudy& study);

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/corun_study.h"
@@ -15,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/validate_corun_cycle.h"
 #include "device/catalogue.h"
 #include "validate/reference.h"
 
@@ -22,12 +25,18 @@ namespace simtlab::cli {
 namespace {
 
 struct CorunValidation {
+  std::string against = "thesis";
+  std::optional<std::size_t> given_mixes;
+  std::optional<double> given_shorten;
   std::size_t mixes = 30;
   std::uint64_t seed = 1;
   double shorten = 20;
   std::string model;
   bool check = false;
   OutputOptions output;
+  HostComparison cycle;                  // what is for that alone
+  std::optional<std::size_t> size;
+  std::optional<std::uint32_t> limit;
 };
 
 class CorunReport {
@@ -203,8 +212,31 @@ class CorunReport {
   std::size_t targets_ = 0;
 };
 
+// The fast host beside the cycle-level one.
+int validate_hosts(const CLI::App& app, const CorunValidation& o) {
+  if (o.check || o.given_shorten)
+    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect with --host cycle", o.check ? "--check" : "--shorten"), "no published figure says how near the two hosts should be; applications have their iterations in --applications");
+  HostComparison c = o.cycle;
+  c.mixes = o.given_mixes.value_or(c.mixes);
+  c.size = o.size.value_or(c.size);
+  c.limit = o.limit.value_or(c.limit);
+  c.seed = o.seed;
+  c.model = o.model;
+  c.output = o.output;
+  if (!c.run.device.gpu) c.run.device.gpu = "titanx-maxwell";   // the one that the model is of
+  return compare_hosts(app, std::move(c));
+}
+
 int validate_corun(CorunValidation o) {
   const RunClock clock;
+  const RunOptions& run = o.cycle.run;
+  const std::pair<const char*, bool> other[] = {{"--size", o.size.has_value()}, {"--limit", o.limit.has_value()}, {"--policy", !o.cycle.policies.empty()}, {"--applications", !o.cycle.applications.empty()},
+                                                {"--gpu", run.device.gpu.has_value()}, {"--set", !run.device.set.empty()}, {"--config", !run.device.config.empty()}, {"--threads", run.threads.has_value()},
+                                                {"--sharing", run.sharing.has_value()}, {"--max-time", run.max_time.has_value()}};
+  for (const auto& [name, given] : other)
+    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the fast host beside the thesis", name), "--host cycle puts it beside the cycle-level host");
+  o.mixes = o.given_mixes.value_or(o.mixes);
+  o.shorten = o.given_shorten.value_or(o.shorten);
   if (!std::isfinite(o.shorten)) throw Error(ExitCode::usage, "option-value", "--shorten takes a number");
   check_outputs(o.output);
   const Signals signals(0);
@@ -226,16 +258,35 @@ int validate_corun(CorunValidation o) {
 
 }  // namespace
 
-void add_validate_corun(CLI::App& validate, Action& chosen) {
+namespace {
+
+void add_host_options(CLI::App& sub, CorunValidation& o) {
+  const auto group = "With --host cycle";
+  const CLI::Validator not_empty(refuse_empty, "");
+  sub.add_option("--size", o.size, "Applications of a mix (default 4)")->check(CLI::Range(1, 64))->type_name("N")->group(group);
+  sub.add_option("--limit", o.limit, "Launches on the GPU at a time (default 2)")->check(CLI::Range(1, 1 << 20))->type_name("N")->group(group);
+  sub.add_option("--policy", o.cycle.policies, "Policies whose rank is compared (default: all)")->delimiter(',')->type_name("NAME,...")->allow_extra_args(false)->group(group);
+  sub.add_option("--applications", o.cycle.applications, "What the mixes are drawn from (TOML, docs/corun.md; default: examples/corun.toml)")->check(not_empty)->type_name("FILE")->group(group);
+  sub.add_option("--sharing", o.cycle.run.sharing, "How kernels share the SMs of the simulated GPU")->check(not_empty)->type_name("POLICY")->group(group);
+  sub.add_option("--threads", o.cycle.run.threads, "Host threads that simulate the SMs; 0 (default): all")->type_name("N")->group(group);
+  sub.add_option("--max-time", o.cycle.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")->type_name("TIME")->group(group);
+  add_device_options(sub, o.cycle.run.device);
+}
+
+}  // namespace
+
+void add_validate_corun(const CLI::App& app, CLI::App& validate, Action& chosen) {
   CLI::App* sub = validate.add_subcommand("corun", "Applications that share a GPU: interference and SHARK against MPS beside the SHARK thesis");
   const auto o = std::make_shared<CorunValidation>();
-  sub->add_option("--mixes", o->mixes, "Random mixes of each size (default 30)")->check(CLI::Range(1, 10000))->type_name("N");
+  sub->add_option("--host", o->against, "fast: beside the thesis (default); cycle: the fast host beside the cycle-level one")->check(CLI::IsMember({"fast", "cycle"}))->type_name("HOST");
+  sub->add_option("--mixes", o->given_mixes, "Random mixes of each size (default 30; with --host cycle 20)")->check(CLI::Range(1, 10000))->type_name("N");
   sub->add_option("--seed", o->seed, "Of the mixes (default 1)")->type_name("N");
-  sub->add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 20)")->check(CLI::Range(1.0, 1e6))->type_name("X");
+  sub->add_option("--shorten", o->given_shorten, "Applications do 1/X of their iterations (default 20)")->check(CLI::Range(1.0, 1e6))->type_name("X");
   sub->add_option("--model", o->model, "Other parameters of the interference model")->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
   sub->add_flag("--check", o->check, "End with exit code 6 if a statement is not reproduced");
+  add_host_options(*sub, *o);
   add_output_options(*sub, o->output);
-  sub->callback([&chosen, o] { chosen = [o] { return validate_corun(*o); }; });
+  sub->callback([&app, &chosen, o] { chosen = [&app, o] { return o->against == "cycle" ? validate_hosts(app, *o) : validate_corun(*o); }; });
 }
 
 }  // namespace simtlab::cli

@@ -5,6 +5,6 @@
 
 namespace simtlab::cli {
 
-void add_validate_corun(CLI::App& validate, Action& chosen);
+void add_validate_corun(const CLI::App& app, CLI::App& validate, Action& chosen);
 
 }  // namespace simtlab::cli

@@ -1,0 +1,116 @@
+#include "cli/corun_cycle.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/shown.h"
+#include "base/team.h"
+#include "cli/cache_variants.h"
+#include "cli/manifest.h"
+#include "cli/run.h"
+#include "timing/main_memory.h"
+
+namespace simtlab::cli {
+namespace {
+
+std::filesystem::path applications_file(const std::string& given) {
+  return given.empty() ? (device::data_directory() / ".." / "examples" / "corun.toml").lexically_normal() : std::filesystem::path(given);
+}
+
+device::Configuration resolve_timing(const RunOptions& run) {
+  RunOptions timing = run;
+  timing.mode = "timing";
+  return resolve(timing);
+}
+
+cohost::CycleOptions cycle_options(const device::ToolOptions& tool, const volatile bool* stop) {
+  cohost::CycleOptions out;
+  timing::Options& t = out.timing;
+  t.max_cycles = tool.max_cycles;
+  t.interrupt = stop;
+  t.registers_override = static_cast<std::uint32_t>(tool.registers);
+  t.threads = usable_threads(tool.threads);
+  t.what_if = device::parse_what_if(tool.what_if);
+  t.lowering = tool.lowering == "on";
+  out.sharing = gpu::parse_sharing(tool.sharing);
+  return out;
+}
+
+}  // namespace
+
+CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run)
+    : app_(app), file_(applications_file(file)), run_(run), applications_(cohost::load_applications(file_)), configuration_(resolve_timing(run)), device_(device::load_device(configuration_)) {
+  timing::check_main_memory(device_.device);
+  gpu::parse_sharing(configuration_.options.sharing);   // its errors before anything runs
+}
+
+std::vector<std::string> CycleApplications::names() const {
+  std::vector<std::string> out;
+  for (const cohost::Described& a : applications_) out.push_back(a.name);
+  return out;
+}
+
+const cohost::Described& CycleApplications::find(const std::string& name) const {
+  const auto at = std::ranges::find(applications_, name, &cohost::Described::name);
+  if (at == applications_.end())
+    throw Error(ExitCode::bad_input, "corun-applications", fmt::format("there is no application {}", shown(name)), fmt::format("{} has {}", file_.string(), fmt::join(names(), ", ")));
+  return *at;
+}
+
+void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes, bool quiet) {
+  std::vector<const cohost::Described*> wanted;
+  for (const std::vector<std::string>& mix : mixes)
+    for (const std::string& name : mix)
+      if (const cohost::Described* one = &find(name); std::ranges::find(wanted, one) == wanted.end()) wanted.push_back(one);
+  for (const cohost::Described* one : wanted)
+    if (std::ranges::find(recorded_, one, &Recorded::application) == recorded_.end()) recorded_.push_back({one, record(*one, quiet)});
+}
+
+std::filesystem::path CycleApplications::record(const cohost::Described& a, bool quiet) const {
+  if (a.is_trace()) return a.file;
+  Run run;
+  run.run = run_;
+  run.run.mode = "functional";
+  run.run.sharing.reset();   // of kernels that are timed
+  run.record = (folder_.path() / fmt::format("{}.simt", recorded_.size())).string();
+  run.mute = true;
+  run.output.quiet = quiet;
+  std::vector<std::string> rest = {a.file.string()};
+  std::optional<std::vector<std::string>> after_dashes;
+  if (a.is_kernel()) {
+    run.kernel.launch_file = a.launch.string();
+    run.kernel.launch.kernel = a.kernel;
+    run.kernel.launch.grid = a.grid;
+    run.kernel.launch.global = a.global;
+    run.kernel.launch.block = a.block;
+    run.kernel.launch.args = a.args;
+  } else if (a.file.extension() == ".cu") {
+    after_dashes = a.arguments;
+  } else {
+    after_dashes = rest;
+    after_dashes->insert(after_dashes->end(), a.arguments.begin(), a.arguments.end());
+    rest.clear();
+  }
+  const std::string trace = run.record;
+  try {
+    study_result(std::move(run), {app_, rest, after_dashes});
+  } catch (const Error& e) {
+    std::vector<Diagnostic> said = e.diagnostics();
+    said.front().message = fmt::format("application {}: {}", shown(a.name), said.front().message);
+    throw Error(e.code(), e.id(), said);
+  }
+  return trace;
+}
+
+void CycleApplications::run_alone(const volatile bool* stop, CorunStudy& study) {
+  host_ = std::make_unique<cohost::CycleHost>(device_.device, cycle_options(configuration_.options, stop));
+  const std::string source = fmt::format("simtlab {} on simulated {}", version(), device_.device.name);
+  for (const Recorded& r : recorded_) host_->add(r.application->name, r.trace, r.application->iterations, r.application->gap_ns, source);
+  study.profiles = host_->profiles();
+  study.host = [this](std::span<const corun::Workload> mix, const corun::Policy& policy, const corun::HostOptions& options) { return host_->run(mix, policy, options); };
+}
+
+}  // namespace simtlab::cli

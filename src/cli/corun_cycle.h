@@ -1,0 +1,54 @@
+// Applications for the cycle-level host of mixes: recorded by running them once, then run alone.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/corun_study.h"
+#include "cli/options.h"
+#include "cli/temporary.h"
+#include "cohost/applications.h"
+#include "cohost/cycle_host.h"
+#include "device/catalogue.h"
+#include "device/settings.h"
+
+namespace simtlab::cli {
+
+class CycleApplications {
+ public:
+  // file: empty for that of the examples. Throws Error.
+  CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run);
+
+  std::vector<std::string> names() const;
+  const std::filesystem::path& file() const { return file_; }
+  const device::Configuration& configuration() const { return configuration_; }
+  const device::LoadedDevice& device() const { return device_; }
+
+  // Runs the applications of these mixes for what they launch, without times. Throws Error, also for a name that is not there.
+  void record(const std::vector<std::vector<std::string>>& mixes, bool quiet);
+  // Runs those that were recorded alone, cycle by cycle; gives the study their profiles and this host, which must outlive it.
+  void run_alone(const volatile bool* stop, CorunStudy& study);
+
+ private:
+  struct Recorded {
+    const cohost::Described* application = nullptr;
+    std::filesystem::path trace;
+  };
+  const cohost::Described& find(const std::string& name) const;
+  std::filesystem::path record(const cohost::Described& application, bool quiet) const;
+
+  const CLI::App& app_;
+  const std::filesystem::path file_;
+  const RunOptions run_;
+  const std::vector<cohost::Described> applications_;
+  const device::Configuration configuration_;
+  const device::LoadedDevice device_;
+  const TemporaryDirectory folder_;
+  std::vector<Recorded> recorded_;
+  std::unique_ptr<cohost::CycleHost> host_;
+};
+
+}  // namespace simtlab::cli

@@ -1,0 +1,33 @@
+// The fast host of mixes beside the cycle-level one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "corun/interference.h"
+#include "result/metrics.h"
+
+namespace CLI {
+class App;
+}
+
+namespace simtlab::cli {
+
+struct HostComparison {
+  std::size_t mixes = 20, size = 4;
+  std::uint32_t limit = 2;
+  std::uint64_t seed = 1;
+  std::vector<std::string> policies;     // empty: all
+  std::string applications, model;       // empty: those of the examples, data/corun/model-titanx.toml
+  RunOptions run;
+  OutputOptions output;
+};
+
+// Runs the same seeded mixes on both, the fast one with the profiles that the other found, and writes the report. Returns the exit code or throws Error.
+int compare_hosts(const CLI::App& app, HostComparison o);
+
+}  // namespace simtlab::cli

@@ -1,0 +1,51 @@
+#include "cohost/profile.h"
+
+#include <algorithm>
+#include <string>
+
+namespace simtlab::cohost {
+namespace {
+
+// Of the slots that are lost to a reason, those lost to memory: what nvprof's reasons "memory dependency" and "memory throttle" add up to.
+std::optional<double> memory_stall(const result::Metrics& m) {
+  double memory = 0, all = 0;
+  bool any = false;
+  for (const result::Metrics::Value& v : m.values()) {
+    if (!v.name.starts_with("stall.")) continue;
+    const std::string reason = v.name.substr(6);
+    if (reason == "selected" || reason == "no_warp") continue;
+    any = true;
+    all += v.real;
+    for (const char* name : {"long_scoreboard", "lg_throttle", "tex_throttle", "membar", "drain"})
+      if (reason == name) memory += v.real;
+  }
+  if (!any) return std::nullopt;
+  return all > 0 ? std::clamp(memory / all, 0.0, 1.0) : 0;
+}
+
+}  // namespace
+
+corun::Profile profile_of(const result::KernelResult& k, const device::Device& device) {
+  corun::Profile p;
+  p.grid = {k.grid[0], k.grid[1], k.grid[2]};
+  p.block = {k.block[0], k.block[1], k.block[2]};
+  p.registers = k.registers;
+  p.shared_bytes = static_cast<double>(k.shared_bytes);
+  const result::Metrics& m = k.metrics;
+  const double launches = k.launches;
+  const auto time = m.get("gpu.time"), cycles = m.get("gpu.cycles"), instructions = m.get("gpu.instructions.warp"), l2 = m.get("l2.bytes");
+  if (instructions) p.instructions = *instructions / launches;
+  if (time && *time > 0) {
+    p.time_ns = *time / launches;
+    if (l2) p.l2_bandwidth = *l2 / (*time * 1e-9);
+    const auto read = m.get("dram.read.bytes"), written = m.get("dram.write.bytes");
+    if (read && written) p.dram_bandwidth = (*read + *written) / (*time * 1e-9);
+  }
+  if (instructions && cycles && *cycles > 0) p.ipc = *instructions / *cycles;
+  const auto occupancy = m.get("occupancy.achieved"), active = m.get("gpu.sm.active");
+  if (occupancy && active) p.threads = *occupancy * *active * device.sm.count * device.sm.max_threads;
+  p.memory_stall = memory_stall(m);
+  return p;
+}
+
+}  // namespace simtlab::cohost

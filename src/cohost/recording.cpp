@@ -1,0 +1,40 @@
+#include "cohost/recording.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/shown.h"
+#include "gpu/kernel_choice.h"
+
+namespace simtlab::cohost {
+namespace {
+
+constexpr std::size_t most_launches = 4096;   // of one iteration; each is kept
+
+[[noreturn]] void refuse(const std::filesystem::path& trace, const std::string& why, const std::string& hint) {
+  throw Error(ExitCode::bad_input, "corun-recording", fmt::format("{}: {}", shown(trace.string()), why), hint);
+}
+
+}  // namespace
+
+Recording::Recording(const std::filesystem::path& trace) : reader_(stream::trace::open(trace)) {
+  while (std::optional<stream::trace::Operation> operation = reader_->next()) {
+    if (operation->kind != stream::trace::OpKind::kernel) continue;
+    if (kernels_.size() == most_launches) refuse(trace, fmt::format("more than {} launches", most_launches), "record a shorter part, and repeat it: iterations = N");
+    if (!operation->kernel.whole()) refuse(trace, fmt::format("launch {} is there in part only", kernels_.size() + 1), "an application is made of whole launches: record them without --keep and the like");
+    kernels_.push_back(operation->kernel);
+    names_.push_back(gpu::demangle(reader_->codes()[operation->kernel.function].function().name));
+  }
+  if (kernels_.empty()) refuse(trace, "no kernel was launched", "an application of a mix launches kernels");
+  made_.resize(kernels_.size());
+}
+
+const std::string& Recording::mangled(std::size_t launch) const { return reader_->codes()[kernels_[launch].function].function().name; }
+
+const stream::trace::ReplayedLaunch& Recording::launch(std::size_t launch) const {
+  std::unique_ptr<stream::trace::ReplayedLaunch>& made = made_[launch];
+  if (made == nullptr) made = std::make_unique<stream::trace::ReplayedLaunch>(*reader_, kernels_[launch]);
+  return *made;
+}
+
+}  // namespace simtlab::cohost

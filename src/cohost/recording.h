@@ -1,0 +1,34 @@
+// The launches of an application, as a trace has them: what the cycle-level host runs again and again.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stream/trace/reader.h"
+#include "stream/trace/replay.h"
+
+namespace simtlab::cohost {
+
+class Recording {
+ public:
+  // Throws as stream::trace::open(), and Error(bad_input, "corun-recording"): no launches, too many, or a launch of which the trace has a part only.
+  explicit Recording(const std::filesystem::path& trace);
+
+  std::size_t launches() const { return kernels_.size(); }
+  // Of the kernel of a launch, as C++ writes it, with its parameters.
+  const std::string& kernel(std::size_t launch) const { return names_[launch]; }
+  const std::string& mangled(std::size_t launch) const;
+  // Lives as long as the recording; may run several times at once.
+  const stream::trace::ReplayedLaunch& launch(std::size_t launch) const;
+
+ private:
+  std::unique_ptr<stream::trace::Reader> reader_;
+  std::vector<stream::trace::Kernel> kernels_;
+  std::vector<std::string> names_;
+  mutable std::vector<std::unique_ptr<stream::trace::ReplayedLaunch>> made_;
+};
+
+}  // namespace simtlab::cohost
