@@ -296,7 +296,8 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
     scheduler.reason = waiting_reason(scheduler);
   }
   if (tenants_.size() == 1 && observer_ == nullptr) {
-    scheduler.account = &tenants_.front()->counters.slots;
+    // Slots without a warp are nobody's: this SM may be settled beyond the launch's end while others still run.
+    scheduler.account = scheduler.reason == Stall::no_warp ? &nobody_ : &tenants_.front()->counters.slots;
     return;
   }
   const unsigned local = blamed(scheduler, next);

@@ -111,6 +111,23 @@ TEST_F(Concurrent, TheSecondGetsWhatTheFirstLeaves) {
   EXPECT_GT(of(ended, b).end, one / 2);
 }
 
+// The first fills every SM with one block and ends on all at once, some cycles before the end of the step in which the other still waits for a place.
+TEST_F(Concurrent, SlotsBehindALaunchsEndAreNotItsOwn) {
+  begin({}, "rtx2060");
+  const std::uint64_t data = s->allocate(8 << 20);
+  const unsigned sms = s->device.sm.count;
+  for (const unsigned rounds : {1u, 7u, 40u}) {
+    const auto a = start({}, 0, "spin", sms, 1024, data, rounds), b = start({}, 0, "spin", sms, 1024, data, rounds);
+    const auto ended = finish();
+    for (const auto id : {a, b}) {
+      double slots = 0;
+      for (const result::Metrics::Value& v : of(ended, id).result.metrics.values())
+        if (v.name.starts_with("stall.")) slots += v.real;
+      EXPECT_NEAR(slots, 1, 1e-9);
+    }
+  }
+}
+
 TEST_F(Concurrent, HigherPriorityIsServedFirst) {
   const std::uint64_t data = s->allocate(8 << 20);
   const auto a = start({}, 0, "spin", 80 * 8 * 6, 256, data, 60u);
