@@ -22,10 +22,6 @@ timing::Options timing_options(const CycleOptions& options) {
 CycleMachine::CycleMachine(const device::Device& device, const CycleOptions& options, std::vector<Process> processes, OnEnd on_end)
     : device_(device), options_(options), processes_(std::move(processes)), on_end_(std::move(on_end)), gpu_(std::make_unique<timing::Gpu>(device, timing_options(options))) {}
 
-CycleMachine::~CycleMachine() {
-  if (!under_way_.empty()) gpu_->partial();   // nothing of it may outlive the launches that it runs
-}
-
 // Rounded up: what has ended by a time has ended.
 corun::Time CycleMachine::time_of(std::uint64_t cycle) const { return period_ + static_cast<corun::Time>(std::ceil(static_cast<double>(cycle) / device_.sm_clock_hz * 1e9 - 1e-6)); }
 

@@ -40,7 +40,6 @@ class CycleMachine final : public corun::Machine {
   using OnEnd = std::function<void(std::size_t process, std::size_t launch, result::KernelResult&& result)>;
 
   CycleMachine(const device::Device& device, const CycleOptions& options, std::vector<Process> processes, OnEnd on_end);
-  ~CycleMachine() override;
 
   void begin(std::size_t process, std::uint64_t launch, corun::Time now) override;
   corun::Time advance(corun::Time now, corun::Time until, std::vector<std::size_t>& ended) override;
