@@ -17,7 +17,12 @@ namespace simtlab::cli {
 namespace {
 
 std::filesystem::path applications_file(const std::string& given) {
-  return given.empty() ? (device::data_directory() / ".." / "examples" / "corun.toml").lexically_normal() : std::filesystem::path(given);
+  if (!given.empty()) return given;
+  const std::filesystem::path ours = (device::data_directory() / ".." / "examples" / "corun.toml").lexically_normal();
+  std::error_code ignored;
+  if (!std::filesystem::exists(ours, ignored))
+    throw Error(ExitCode::bad_input, "corun-applications", fmt::format("the cycle-level host needs applications, and {} is not there", ours.string()), "--applications FILE names them (docs/corun.md), or examples/corun.toml of a source tree");
+  return ours;
 }
 
 device::Configuration resolve_timing(const RunOptions& run) {

@@ -42,6 +42,8 @@ const std::vector<Term>& error_ids() {
       {"corun-trace", "A trace of events for a policy is malformed, or tells of something impossible.", "docs/corun.md describes the lines; `simtlab corun --log FILE` writes one."},
       {"corun-profiles", "A file of kernel profiles is malformed, lacks what is needed, or has a name that says nothing of its form.", "docs/corun.md describes TOML, CSV and SQLite."},
       {"corun-database", "The database of kernel profiles could not be read or written, or is no such database.", "A full disk or another program's file; what was there stays as it was."},
+      {"corun-applications", "The list of applications for the cycle-level host of mixes is malformed or missing, or does not have the one that was asked for.", "docs/corun.md describes the file; examples/corun.toml is one."},
+      {"corun-recording", "A recorded trace can't be an application of a mix: it launches nothing, too much, or has a part of a launch only.", "Record the program anew: `simtlab run --record FILE`."},
       {"corun-model", "A file with parameters of the interference model is malformed.", "data/corun/model-titanx.toml is a complete one."},
       {"corun-amount", "A study of mixes would launch more kernels than could ever run.", "Fewer mixes, or --shorten: applications then do a part of their iterations."},
       {"corun-together", "A kernel and the micro-benchmark that should disturb it did not run at the same time.", "A kernel that fills every SM leaves no room: --sharing spatial."},
