@@ -149,7 +149,7 @@ void add_kernel_rows(const CorunCell& cell, const std::string& cell_name, result
   }
 }
 
-std::string kernel_table(const std::vector<CorunCell>& cells) {
+std::string corun_kernel_table(const std::vector<CorunCell>& cells) {
   std::string out = "\n| mix | application | kernel | limit | policy | launches | alone | together | slowdown | wait, mean | of L2 traffic | of DRAM traffic | L2 read misses alone | together |\n"
                     "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const CorunCell& c : cells)
@@ -233,7 +233,7 @@ std::string text_of(const std::vector<CorunCell>& cells, bool applications) {
       for (const ApplicationResult& a : c.mixes[mix].applications)
         out += fmt::format("| {} | {} | {} | {} | {:.3f} | {:.3f} | {} | {} | {} |\n", mix + 1, a.name, c.limit, c.policy, a.slowdown_gpu(), a.slowdown_turnaround(), a.launches,
                            report::format_time(a.waited_ns / static_cast<double>(a.launches)), report::format_time(a.longest_wait_ns));
-  if (counts_traffic(cells.front())) out += kernel_table(cells);
+  if (counts_traffic(cells.front())) out += corun_kernel_table(cells);
   return out;
 }
 

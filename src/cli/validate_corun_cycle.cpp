@@ -17,7 +17,6 @@
 #include "cli/signals.h"
 #include "device/catalogue.h"
 #include "report/format.h"
-#include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
@@ -220,11 +219,7 @@ int compare_hosts(const CLI::App& app, HostComparison o) {
   result.manifest.configuration = configuration_of(cycle.configuration(), cycle.device());
   result.manifest.inputs = hash_inputs(inputs);
   clock.finish(result);
-  const std::string text = heading(o, cycle, study.policies) + alone_table(study.profiles) + report.text();
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
-  if (!o.output.csv.empty()) write_to(o.output.csv, simtlab::report::csv(result));
-  if (!o.output.output.empty()) write_to(o.output.output, text);
-  else if (!data_on_stdout(o.output)) print(text);
+  write_outputs(result, o.output, heading(o, cycle, study.policies) + alone_table(study.profiles) + report.text());
   return 0;
 }
 
