@@ -69,6 +69,15 @@ def check_python(prefix):
     check((module / "simtlab/__init__.pyi").exists() and (module / "simtlab/py.typed").exists(), "no type stubs")
 
 
+def check_virtual_environment(folder):
+    if not PYTHON or not list((BUILD / "python/simtlab").glob("_simtlab*.so")):
+        return
+    CLEAN.pop("PYTHONPATH", None)
+    run(PYTHON, "-m", "venv", "--without-pip", folder)
+    run("cmake", "--install", BUILD, "--prefix", folder)
+    check(str(folder) in run(folder / "bin/python", "-B", "-c", "import simtlab; simtlab.corun(mixes=1, size=2); print(simtlab.__file__)"), "it is not in the environment")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="simtlab-install-") as folder:
         folder = pathlib.Path(folder)
@@ -79,6 +88,7 @@ def main():
         check_library(prefix)
         check_python(prefix)
         check_example(prefix, folder / "build")
+        check_virtual_environment((folder / "venv").resolve())
         for path in prefix.rglob("*"):
             if path.suffix in (".cmake", ".pyi", ".py"):
                 check(str(BUILD) not in path.read_text() and str(SOURCE) not in path.read_text(), f"{path} names a folder of the build")
