@@ -14,6 +14,8 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/command_corun_live.h"
+#include "cli/corun_live_result.h"
+#include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -23,12 +25,13 @@
 #include "live/server.h"
 #include "live/timeline.h"
 #include "remote/device_server.h"
+#include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
 
 struct ServeOptions {
-  std::string policy = "mps", directory, log, timeline, profiles;
+  std::string policy = "mps", directory, log, timeline, profiles, json;
   corun::Settings settings;
   live::Caps caps;
   double rate = 200000, linger = 0, patience = 0.2;
@@ -122,7 +125,18 @@ std::string summary(const live::Totals& t) {
                      t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused, static_cast<double>(t.now_ns) * 1e-9);
 }
 
-int serve(const ServeOptions& o) {
+// No two of its files are one.
+void check_files(ServeOptions& o) {
+  OutputOptions files;
+  files.json = o.json;
+  if (!o.log.empty()) files.more.push_back({"--log", &o.log});
+  if (!o.timeline.empty()) files.more.push_back({"--timeline", &o.timeline});
+  check_outputs(files);
+}
+
+int serve(ServeOptions o) {
+  const RunClock clock;
+  check_files(o);
   if (!(o.rate >= 1)) throw Error(ExitCode::usage, "corun-options", fmt::format("--rate {:g} is less than one message a second", o.rate), "messages per second of a client");
   if (!(o.linger >= 0)) throw Error(ExitCode::usage, "corun-options", fmt::format("--linger {:g} is negative", o.linger), "seconds without a client after which the daemon ends; 0: never");
   const corun::Policy& policy = corun::policy(o.policy);
@@ -171,8 +185,14 @@ int serve(const ServeOptions& o) {
   });
   keep(log, [&] { log->close(); });
   keep(timeline, [&] { timeline->close(); });
-  print(summary(server.core().stats(0, server.now_ns()).totals));
-  if (device) print(device->summary());
+  const live::Stats stats = server.core().stats(0, server.now_ns());
+  if (o.json != "-") print(summary(stats.totals));
+  if (device && o.json != "-") print(device->summary());
+  if (!o.json.empty()) {
+    result::Result result = result_of(stats);
+    clock.finish(result);
+    write_to(o.json, result::to_json(result));
+  }
   return static_cast<int>(lost || (device && device->failed()) ? ExitCode::failure : ExitCode::ok);
 }
 
@@ -188,6 +208,7 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
   sub->add_option("--directory", o->directory, "Where the socket is (default: $SIMTLAB_CORUN_DIR, or one of the user's own)")->check(not_empty)->type_name("DIR");
   sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")->check(not_empty)->type_name("FILE");
   sub->add_option("--timeline", o->timeline, "Write launches and waits as a Chrome trace (ui.perfetto.dev), when the daemon ends")->check(not_empty)->type_name("FILE");
+  sub->add_option("--json", o->json, "Write the counts as JSON when the daemon ends: to stdout in place of the summary, or with --json=FILE to FILE")->check(not_empty)->type_name("[=FILE]");
   sub->add_option("--clients", o->caps.clients, "Connections at a time (default 512)")->check(CLI::Range(1, 100000))->type_name("N");
   sub->add_option("--rate", o->rate, "Messages a second of one client; more of them wait (default 200000)")->type_name("N");
   sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")->check(not_empty)->type_name("sim:NAME");

@@ -11,9 +11,12 @@
 #include "base/error.h"
 #include "cli/command_corun_live.h"
 #include "cli/corun_daemon.h"
+#include "cli/corun_live_result.h"
+#include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
@@ -22,6 +25,7 @@ struct TopOptions {
   std::string directory;
   double interval = 1;
   std::uint32_t count = 0, decisions = 0;
+  OutputOptions output;    // --json
 };
 
 std::string table(const live::Stats& s) {
@@ -39,6 +43,13 @@ std::string table(const live::Stats& s) {
 int top(const TopOptions& o) {
   if (!(o.interval >= 0.05)) throw Error(ExitCode::usage, "corun-options", fmt::format("--interval {:g} is shorter than 0.05 s", o.interval), "seconds between two tables");
   DaemonLink link(o.directory);
+  if (!o.output.json.empty()) {
+    const RunClock clock;
+    result::Result result = result_of(link.stats());
+    clock.finish(result);
+    write_to(o.output.json, result::to_json(result));
+    return 0;
+  }
   const Signals signals(0);
   std::uint64_t next_line = 0;
   for (std::uint32_t i = 0; !*signals.flag(); ++i) {
@@ -67,7 +78,13 @@ void add_corun_top(CLI::App& corun, Action& chosen) {
   sub->add_option("--interval", o->interval, "Between two tables (default 1)")->type_name("SECONDS");
   sub->add_option("--count", o->count, "Tables to show (default: until interrupted)")->check(CLI::Range(1, 1000000000))->type_name("N");
   sub->add_option("--decisions", o->decisions, "Also the latest so many lines of the decision log")->check(CLI::Range(1, 1000))->type_name("N");
-  sub->footer("Form: simtlab corun top [--decisions 20] [--count 1]");
+  sub->add_option("--json", o->output.json, "Write what is so now as JSON, once, to stdout, or with --json=FILE to FILE")
+      ->check(not_empty)
+      ->type_name("[=FILE]")
+      ->excludes(sub->get_option("--interval"))
+      ->excludes(sub->get_option("--count"))
+      ->excludes(sub->get_option("--decisions"));
+  sub->footer("Form: simtlab corun top [--decisions 20] [--count 1] | --json");
   sub->callback([&chosen, o] { chosen = [o] { return top(*o); }; });
 }
 

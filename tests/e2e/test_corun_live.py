@@ -239,8 +239,26 @@ source = "made up"
         self.assertEqual(out.count("policy mps  limit 8  clients 2"), 2)
         self.assertIn("launcher         test_kernel", out)
         self.assertRegex(out, r"(?m)^[0-9]+ grant [0-9]+$")
+        now = json.loads(self.ok("corun", "top", "--json").stdout)
+        self.assertEqual(now["total"]["corun.limit"]["value"], 8)
+        self.assertEqual(now["total"]["corun.live.clients"]["value"], 2)
+        (client,) = now["kernels"]
+        self.assertRegex(client["name"], r"^\d+ launcher: test_kernel$")
+        self.assertGreaterEqual(client["metrics"]["corun.live.granted"]["value"], 3)
+        self.assertEqual(client["metrics"]["corun.live.granted"]["value"], now["total"]["corun.live.granted"]["value"])
+        self.fails(2, "corun", "top", "--json", "--count", "3", says="--json")
         program.kill()
         program.communicate()
+
+    def test_the_counts_of_a_daemon_as_json(self):
+        self.serve("--policy", "shark", "--limit", 2, "--json=counts.json")
+        program = self.start(self.launcher, 20, env=self.launcher_env(1000))
+        program.communicate(timeout=60)
+        self.assertIn("20 granted, 20 ended", self.stop())
+        result = json.loads((self.folder / "counts.json").read_text())
+        self.assertEqual({c["key"]: c["value"] for c in result["manifest"]["configuration"]}["policy"], "shark")
+        self.assertEqual(result["total"]["corun.live.ended"]["value"], 20)
+        self.assertEqual(result["total"]["corun.live.running"]["value"], 0)
 
     def test_a_daemon_that_is_killed_lets_everybody_run_on_and_a_new_one_takes_over(self):
         self.serve("--policy", "mps", "--limit", 1)
