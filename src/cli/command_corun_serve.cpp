@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -125,13 +126,15 @@ std::string summary(const live::Totals& t) {
                      t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused, static_cast<double>(t.now_ns) * 1e-9);
 }
 
-// No two of its files are one.
+// The counts go to no other output's file.
 void check_files(ServeOptions& o) {
-  OutputOptions files;
-  files.json = o.json;
-  if (!o.log.empty()) files.more.push_back({"--log", &o.log});
-  if (!o.timeline.empty()) files.more.push_back({"--timeline", &o.timeline});
-  check_outputs(files);
+  for (const auto& [option, file] : {std::pair{"--log", &o.log}, std::pair{"--timeline", &o.timeline}}) {
+    if (o.json.empty() || file->empty()) continue;
+    OutputOptions both;
+    both.json = o.json;
+    both.more.push_back({option, file});
+    check_outputs(both);
+  }
 }
 
 int serve(ServeOptions o) {
