@@ -24,7 +24,7 @@ LAYERS = [
     ["runtime", "opencl", "cohost"],
     ["live"],
     ["preload"],
-    ["report"],
+    ["report", "sweep"],
     ["cli"],
     ["api"],
 ]

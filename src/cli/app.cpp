@@ -29,6 +29,7 @@ constexpr const char* description =
     "  simtlab dram TRACE --dram ddr4-3200      drive a memory on its own\n"
     "  simtlab predict --counts c.toml          analytical models from counts given by hand\n"
     "  simtlab corun --policy mps,shark         several applications on one GPU\n"
+    "  simtlab sweep study.toml                 a command at many points, on all cores\n"
     "  simtlab validate timing                  the simulator beside published measurements\n"
     "  simtlab report RESULT.json --html=r.html a result as a page; --md, --csv, --sqlite, --timeline\n"
     "  simtlab compare A.json B.json            what differs between two results, and why\n"
@@ -36,7 +37,7 @@ constexpr const char* description =
 
 // Commands whose `--` is followed by a program or its arguments.
 bool takes_program(const std::string& command) {
-  return command == "run" || command == "cache" || command == "predict" || command == "corun";
+  return command == "run" || command == "cache" || command == "predict" || command == "corun" || command == "sweep";
 }
 
 struct Arguments {
@@ -94,6 +95,7 @@ void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::ve
   add_predict(app, chosen, after_dashes);
   add_probe(app, chosen);
   add_corun(app, chosen, after_dashes);
+  add_sweep(app, chosen, after_dashes);
   add_trace(app, chosen);
   add_report(app, chosen);
   add_compare(app, chosen);

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstdint>
-
 #include "base/error.h"
 #include "base/shown.h"
+#include "sweep/axis.h"
 
 namespace simtlab::cli {
 namespace {
@@ -40,22 +38,11 @@ class AxisParser {
     throw Error(ExitCode::usage, error_id_, fmt::format("--sweep {}: {}", shown(text_, 60), why), hint_);
   }
 
-  std::uint64_t number(std::string_view digits) const {
-    std::uint64_t out = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-    const std::string unit(end, digits.data() + digits.size());
-    const std::size_t power = std::string("KMG").find(unit.empty() ? '?' : unit[0]);
-    if (error != std::errc{} || out == 0 || unit.size() > 1 || (!unit.empty() && power == std::string::npos) || out > 1u << 30)
-      refuse("a range goes from one number to another, as 16K:128K");
-    return out << (unit.empty() ? 0 : 10 * (power + 1));
-  }
-
   std::vector<std::string> doublings(const std::string& first, const std::string& last) const {
-    const std::uint64_t from = number(first), to = number(last);
-    if (from > to) refuse("the first value is above the last");
-    const bool kilo = first.find_first_not_of("0123456789") != std::string::npos;
-    std::vector<std::string> out;
-    for (std::uint64_t n = from; n <= to; n *= 2) out.push_back(kilo && n % 1024 == 0 ? fmt::format("{}K", n / 1024) : fmt::format("{}", n));
+    bool understood = true;
+    std::vector<std::string> out = sweep::parse_doublings(first, last, understood);
+    if (!understood) refuse("a range goes from one number to another, as 16K:128K");
+    if (out.empty()) refuse("the first value is above the last");
     return out;
   }
 

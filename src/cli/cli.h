@@ -31,6 +31,7 @@ void add_config(CLI::App& app, Action& chosen);
 void add_dram(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_corun(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
+void add_sweep(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_trace(CLI::App& app, Action& chosen);
 void add_probe(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);

@@ -1,0 +1,50 @@
+// What `simtlab sweep` and `simtlab report STUDY.db` share.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "sweep/analysis.h"
+#include "sweep/engine.h"
+#include "sweep/slurm.h"
+#include "sweep/study.h"
+
+namespace CLI {
+class App;
+}
+
+namespace simtlab::cli {
+
+struct SweepOptions {
+  std::string study;                     // TOML file; empty: all is on the command line
+  std::vector<std::string> axes, kernels, constraints, metrics, minimise, maximise;
+  std::optional<std::string> design, timeout;
+  std::optional<std::uint64_t> points, repeats, seed;
+  std::string db, program;
+  std::optional<std::size_t> jobs;
+  std::uint64_t max_failures = 0, retries = 2;
+  bool dry_run = false, retry_failed = false;
+  std::string engine = "local";
+  sweep::SlurmOptions slurm;
+  std::string html, timeline;
+  OutputOptions output;
+};
+
+// The study of a command line. command: what followed `--`. Throws Error.
+sweep::Study study_of(const CLI::App& app, const SweepOptions& options, const std::optional<std::vector<std::string>>& command);
+
+// Whether a command of that name has that option.
+bool command_has(const CLI::App& app, const std::string& command, const std::string& option);
+
+struct StudyForms {
+  std::string html, timeline;            // where to; empty: not asked for
+  std::string next_command;
+  bool text = true;                      // print the text if nothing else goes to stdout
+};
+// Writes all that was asked for; the text to -o, else to stdout unless data goes there.
+void write_study(const result::Study& study, const StudyForms& forms, const OutputOptions& output);
+
+}  // namespace simtlab::cli

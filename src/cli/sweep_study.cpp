@@ -1,0 +1,185 @@
+// From options and a study file to a study.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/shown.h"
+#include "base/units.h"
+#include "cli/sweep.h"
+#include "report/study.h"
+#include "sweep/study_file.h"
+
+namespace simtlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* sweep_axis_hint = "--axis dram=[hbm2,hbm3], --axis sm.count=[60:132:12], --axis l1.bytes=[16K:128K]; docs/sweep.md has all forms";
+
+// Commands whose --json is a result file.
+const std::vector<std::string>& sweepable() {
+  static const std::vector<std::string> names = {"run", "predict", "cache", "dram", "probe", "corun"};
+  return names;
+}
+
+const CLI::Option* swept_option(const CLI::App& app, const std::string& command, const std::string& option) {
+  try {
+    return app.get_subcommand(command)->get_option_no_throw("--" + option);
+  } catch (const CLI::OptionNotFound&) {
+    return nullptr;
+  }
+}
+
+std::vector<std::string> long_options(const CLI::App& app, const std::string& command) {
+  std::vector<std::string> out;
+  for (const CLI::Option* o : app.get_subcommand(command)->get_options())
+    for (const std::string& name : o->get_lnames()) out.push_back(name);
+  return out;
+}
+
+// Where the study came from, for messages about its axes.
+struct AxisPlaces {
+  std::vector<SourcePos> places;   // of a file's axes; those of the command line have none
+
+  [[noreturn]] void refuse(std::size_t axis, const std::string& message, const std::string& hint) const {
+    if (axis < places.size() && places[axis].line != 0) throw Error(ExitCode::bad_input, "sweep-axis", Diagnostic{message, places[axis], "", hint});
+    throw Error(ExitCode::usage, "sweep-axis", message, hint);
+  }
+};
+
+sweep::Binding binding_of(const CLI::App& app, const sweep::Study& study, std::size_t a, const AxisPlaces& places) {
+  const std::string& name = study.axes[a].name;
+  const std::string mark = "{" + name + "}";
+  if (std::ranges::any_of(study.command, [&](const std::string& w) { return w.find(mark) != std::string::npos; })) return name == "kernel" ? sweep::Binding::words : sweep::Binding::placeholder;
+  const std::string& command = study.command.front();
+  if (const CLI::Option* option = swept_option(app, command, name)) {
+    if (option->get_expected_max() != 0) return sweep::Binding::option;
+    for (const std::string& v : study.axes[a].values)
+      if (v != "true" && v != "false") places.refuse(a, fmt::format("axis '{}': --{} of `simtlab {}` takes no value, so '{}' means nothing", name, name, command, shown(v, 40)), "true or false");
+    return sweep::Binding::flag;
+  }
+  if (name.find('.') != std::string::npos && swept_option(app, command, "set") != nullptr) return sweep::Binding::setting;
+  std::vector<std::string> known = long_options(app, command);
+  const std::string near = nearest_name(name.substr(0, 200), known);
+  places.refuse(a, fmt::format("axis '{}' is no option of `simtlab {}`, no key of a device (those have a dot), and no {} is in the command", shown(name, 60), command, shown(mark, 60)),
+                near.empty() ? "the command's options, keys of `simtlab config show`, or {NAME} in the command's words" : fmt::format("did you mean '{}'?", near));
+}
+
+void add_kernels(sweep::Study& study, const std::vector<std::string>& kernels, AxisPlaces& places) {
+  if (kernels.empty()) return;
+  study.axes.insert(study.axes.begin(), {"kernel", kernels, std::nullopt});
+  places.places.insert(places.places.begin(), SourcePos{});
+  const bool named = std::ranges::any_of(study.command, [](const std::string& w) { return w.find("{kernel}") != std::string::npos; });
+  if (!named) study.command.insert(study.command.begin() + 1, "{kernel}");
+}
+
+void check_command(const CLI::App& app, sweep::Study& study) {
+  if (!study.command.empty() && study.command.front() == "simtlab") study.command.erase(study.command.begin());
+  if (study.command.empty())
+    throw Error(ExitCode::usage, "sweep-what", "no command is named that is to run at each point", "simtlab sweep --axis ... -- run kernel.ptx --launch l.toml, or --kernels FILE...");
+  const std::string& name = study.command.front();
+  if (std::ranges::find(sweepable(), name) == sweepable().end()) {
+    const std::string near = nearest_name(name.substr(0, 100), sweepable());
+    throw Error(ExitCode::usage, "sweep-what", fmt::format("`simtlab {}` gives no result that a study could keep", shown(name, 60)), near.empty() ? "run, predict, cache, dram, probe and corun do" : fmt::format("did you mean '{}'?", near));
+  }
+  for (const std::string& w : study.command) {
+    if (w == "--") break;
+    for (const char* ours : {"--json", "-o", "--output", "--report", "--csv"})
+      if (w == ours || w.starts_with(std::string(ours) + "="))
+        throw Error(ExitCode::usage, "sweep-what", fmt::format("{} in the command of a study: every point would write to the same file", shown(w, 60)), "leave it out; `simtlab report STUDY.db --point N --json` gives a point's result");
+  }
+  (void)app;
+}
+
+void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& places) {
+  for (std::size_t a = 0; a < study.axes.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b)
+      if (study.axes[a].name == study.axes[b].name) places.refuse(a, fmt::format("axis '{}' is there twice", shown(study.axes[a].name, 60)), "one list has all its values");
+    study.bindings.push_back(binding_of(app, study, a, places));
+    const std::string flag = "--" + study.axes[a].name;
+    const bool fixed = study.bindings.back() == sweep::Binding::option && std::ranges::any_of(study.command, [&](const std::string& w) { return w == flag || w.starts_with(flag + "="); });
+    if (fixed) places.refuse(a, fmt::format("axis '{}' varies what {} in the command sets", study.axes[a].name, flag), "leave one of them out");
+  }
+  const std::string& command = study.command.front();
+  const bool sets = std::ranges::any_of(study.command, [](const std::string& w) { return w == "--seed" || w.starts_with("--seed="); });
+  const bool varies = std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "seed"; });
+  study.takes_seed = swept_option(app, command, "seed") != nullptr && !sets && !varies;
+  if (study.repeats > 1 && !study.takes_seed)
+    throw Error(ExitCode::usage, "sweep-what", sets || varies ? "repeats have a seed each, and the study sets the seed itself" : fmt::format("repeats differ by their seed, and `simtlab {}` has none", command), "leave out repeats");
+}
+
+// What the command line says goes before the file.
+void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
+  for (const std::string& text : o.axes) {
+    sweep::Axis axis = sweep::parse_axis(text, {"--axis", "sweep-axis", sweep_axis_hint});
+    const auto same = std::ranges::find(study.axes, axis.name, &sweep::Axis::name);
+    if (same != study.axes.end() && static_cast<std::size_t>(same - study.axes.begin()) < places.places.size()) {
+      places.places[static_cast<std::size_t>(same - study.axes.begin())] = {};
+      *same = std::move(axis);
+    } else {
+      study.axes.push_back(std::move(axis));
+    }
+  }
+  if (o.design) study.design = sweep::parse_design(*o.design);
+  if (o.points) study.points = *o.points;
+  if (o.repeats) study.repeats = *o.repeats;
+  if (o.seed) study.seed = *o.seed;
+  if (o.timeout) study.timeout_s = parse_quantity(*o.timeout, Unit::nanoseconds) / 1e9;
+  for (const auto& [given, kept] : {std::pair(&o.metrics, &study.metrics), std::pair(&o.minimise, &study.minimise), std::pair(&o.maximise, &study.maximise)})
+    if (!given->empty()) *kept = *given;
+}
+
+}  // namespace
+
+bool command_has(const CLI::App& app, const std::string& command, const std::string& option) { return swept_option(app, command, option) != nullptr; }
+
+sweep::Study study_of(const CLI::App& app, const SweepOptions& o, const std::optional<std::vector<std::string>>& command) {
+  sweep::StudyFile file;
+  std::error_code code;
+  fs::path folder = fs::current_path(code);
+  if (!o.study.empty()) {
+    file = sweep::read_study(read_file(o.study, sweep::max_study_bytes, "study"), o.study);
+    if (file.study.name == "sweep") file.study.name = fs::path(o.study).stem().string();
+    folder = fs::absolute(o.study).parent_path();
+  }
+  sweep::Study study = std::move(file.study);
+  study.folder = fs::weakly_canonical(folder, code).string();
+  AxisPlaces places{file.axis_positions};
+  override(study, o, places);
+  if (command && !command->empty()) study.command = *command;
+  const std::vector<std::string>& kernels = o.kernels.empty() ? file.kernels : o.kernels;
+  if (study.command.empty() && !kernels.empty()) study.command = {"run"};
+  check_command(app, study);
+  add_kernels(study, kernels, places);
+  check_axes(app, study, places);
+  std::vector<std::string> names;
+  for (const sweep::Axis& a : study.axes) names.push_back(a.name);
+  std::vector<sweep::Constraint> constraints;
+  for (const sweep::Constraint& c : study.constraints) constraints.emplace_back(c.text(), names);   // their axes have moved
+  for (const std::string& text : o.constraints) constraints.emplace_back(text, names);
+  study.constraints = std::move(constraints);
+  return study;
+}
+
+void write_study(const result::Study& study, const StudyForms& forms, const OutputOptions& output) {
+  if (!output.json.empty()) write_to(output.json, report::study_json(study));
+  if (!output.csv.empty()) write_to(output.csv, report::study_csv(study));
+  if (!forms.html.empty()) write_to(forms.html, report::study_html(study));
+  if (!forms.timeline.empty()) write_to(forms.timeline, report::study_timeline(study));
+  report::StudyTextOptions text;
+  text.all = output.all;
+  text.next_command = forms.next_command;
+  if (!output.output.empty()) {
+    if (output.output == "-") text.style = style_for(1, output.color);
+    write_to(output.output, report::study_text(study, text));
+    return;
+  }
+  if (data_on_stdout(output) || !forms.text) return;
+  text.style = style_for(1, output.color);
+  print(report::study_text(study, text));
+}
+
+}  // namespace simtlab::cli

@@ -1,0 +1,81 @@
+#include "cli/sweep_table.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/shown.h"
+#include "cli/output.h"
+#include "report/format.h"
+#include "sweep/process.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::size_t shown_running = 8, shown_ended = 4;
+constexpr std::chrono::milliseconds redraw_every{250};
+constexpr std::chrono::seconds silent_for{1};   // what is over at once needs no table
+
+}  // namespace
+
+SweepTable::SweepTable(std::vector<std::string> axes, bool quiet, bool verbose)
+    : axes_(std::move(axes)), quiet_(quiet), verbose_(verbose), terminal_(::isatty(STDERR_FILENO) == 1 && !quiet), width_(style_for(STDERR_FILENO, "never").width) {}
+
+std::string SweepTable::label(const std::vector<std::string>& values) const {
+  std::string out;
+  for (std::size_t a = 0; a < axes_.size() && a < values.size(); ++a) out += fmt::format("{}{}={}", out.empty() ? "" : " ", report::printable(axes_[a]), report::shortened(report::printable(values[a]), 40));
+  return out;
+}
+
+void SweepTable::say(const std::string& text) {
+  if (quiet_) return;
+  clear();
+  talk(text + "\n");
+}
+
+void SweepTable::finished(const sweep::Point& p, const sweep::Outcome& o) {
+  ++ended_;
+  const double seconds = std::max(0.0, o.ended - o.begun);
+  busy_s_ += seconds;
+  const bool failed = !o.error.empty() || o.exit_code != 0;
+  const std::string text = fmt::format("point {}: {} in {} {}{}", p.id, failed ? "failed" : "done", report::format_time(seconds * 1e9), label(p.values),
+                                       failed ? ": " + shown(o.error.substr(0, o.error.find('\n')), 160) : "");
+  if (verbose_) say(text);
+  last_.push_back(text);
+  if (last_.size() > shown_ended) last_.erase(last_.begin());
+}
+
+void SweepTable::given_back(const sweep::Point& p, const std::string& why) {
+  if (verbose_) say(fmt::format("point {}: to be run again: {}", p.id, shown(why, 160)));
+}
+
+std::string SweepTable::headline(const sweep::Counts& c) const {
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  const std::uint64_t left = c.pending + c.running;
+  std::string out = fmt::format("{} of {} points done, {} failed, {} running, {:.0f} s", c.done, c.all(), c.failed, c.running, elapsed);
+  if (ended_ > 0 && left > 0) out += fmt::format(", about {} left", report::format_time(elapsed / static_cast<double>(ended_) * static_cast<double>(left) * 1e9));
+  return out + " (Ctrl-C stops, the same command goes on)";
+}
+
+void SweepTable::tick(const sweep::Counts& counts, const std::vector<sweep::RunningPoint>& running) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!terminal_ || now - begun_ < silent_for || now - drawn_ < redraw_every) return;
+  drawn_ = now;
+  std::vector<std::string> rows = {headline(counts)};
+  for (std::size_t i = 0; i < running.size() && i < shown_running; ++i)
+    rows.push_back(fmt::format("  point {} for {:.0f} s  {}", running[i].id, std::max(0.0, sweep::unix_time() - running[i].begun), label(running[i].values)));
+  for (const std::string& text : last_) rows.push_back("  " + text);
+  clear();
+  std::string out;
+  for (const std::string& row : rows) out += report::shortened(report::printable(row), width_ - 1) + "\n";
+  talk(out);
+  lines_ = rows.size();
+}
+
+void SweepTable::clear() {
+  if (lines_ > 0) talk(fmt::format("\x1b[{}A\x1b[J", lines_));
+  lines_ = 0;
+}
+
+}  // namespace simtlab::cli

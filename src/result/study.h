@@ -1,0 +1,64 @@
+// What a sweep found, as plain data: filled by who reads its database, printed by the reports.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace simtlab::result {
+
+inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
+
+struct StudyMetric {
+  std::string name, unit;
+  enum class Goal : std::uint8_t { none, minimise, maximise } goal = Goal::none;
+  bool is_axis = false;   // an objective that is an axis, as the number of SMs
+};
+
+struct StudyPoint {
+  std::uint64_t id = 0, combination = 0, repeat = 0, seed = 0, attempts = 0;
+  std::vector<std::string> values;       // one an axis
+  std::string state;                     // pending, running, done, failed
+  int exit_code = 0;
+  std::string error_id, error;
+  double begun = 0, ended = 0;           // seconds since 1970; 0: not known
+  std::string host, worker;
+  std::vector<double> metrics;           // one a metric of the study; NaN: it has none
+};
+
+// All repeats of one combination.
+struct StudyCombination {
+  std::uint64_t first_point = 0, repeats = 0;   // repeats that are done
+  std::vector<std::string> values;
+  std::vector<double> mean, deviation;          // one a metric; deviation: of the repeats, NaN below two
+  bool on_front = false;
+};
+
+// What one axis does to one metric.
+struct StudyEffect {
+  std::size_t axis = 0, metric = 0;
+  struct Level {
+    std::string label;
+    std::uint64_t count = 0;       // combinations
+    double mean = no_value, low = no_value, high = no_value;
+  };
+  std::vector<Level> levels;       // its values, or parts of its range with equally many combinations
+  double share = no_value;         // of the metric's variance between combinations that lies between the levels, 0 to 1
+  double rank_correlation = no_value;   // Spearman's, of axes that are numbers
+  double elasticity = no_value;    // per cent of the metric for a per cent of the axis: slope of the logarithms
+};
+
+struct Study {
+  std::string name, created, database;
+  std::vector<std::string> axes;
+  std::vector<StudyMetric> metrics;
+  std::vector<StudyPoint> points;
+  std::vector<StudyCombination> combinations;   // those with a result
+  std::vector<StudyEffect> effects;             // by metric, the largest share first
+  std::vector<std::string> notes;               // what a reader must know: inputs that changed, points that are missing
+  std::uint64_t pending = 0, running = 0, done = 0, failed = 0;
+  bool cluster = false;                         // workers are tasks of jobs
+};
+
+}  // namespace simtlab::result

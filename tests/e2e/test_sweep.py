@@ -1,0 +1,328 @@
+"""simtlab sweep on one machine: designs, resuming after kills, failures, hostile input, reports."""
+import csv
+import io
+import json
+import pathlib
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+
+import chrome_trace
+from harness import SAXPY, SIMTLAB, Case, main
+
+LAUNCH = """kernel = "saxpy"
+grid = 2
+block = 64
+[[arg]]
+type = "f32"
+value = 2.0
+[[arg]]
+type = "f32"
+shape = [128]
+init = "iota"
+[[arg]]
+type = "f32"
+shape = [128]
+init = "zero"
+[[arg]]
+type = "u32"
+value = 128
+"""
+POINT = ["--", "run", "saxpy.ptx", "--launch", "l.toml", "--gpu", "v100"]
+# Runs the real simtlab and notes in a file of its own when each point's process begins and ends.
+WRAPPER = """#!/bin/sh
+[ "$1" = sweep ] && exec "$REAL" "$@"
+for a in "$@"; do case "$a" in --json=*) id=${a##*/};; esac; done
+echo "begin ${id%.json}" >> "$LOG"
+sleep "${NAP:-0}"
+"$REAL" "$@"
+status=$?
+echo "end ${id%.json} $status" >> "$LOG"
+exit $status
+"""
+
+
+class Sweep(Case):
+    def setUp(self):
+        super().setUp()
+        self.file("saxpy.ptx", SAXPY)
+        self.file("l.toml", LAUNCH)
+
+    def sweep(self, *args, **kw):
+        return self.ok("sweep", *args, *POINT, **kw)
+
+    def rows(self, db, sql):
+        with sqlite3.connect(self.folder / db) as connection:
+            return connection.execute(sql).fetchall()
+
+    def wrapper(self):
+        path = self.file("wrapper", WRAPPER)
+        path.chmod(0o755)
+        return path
+
+    def start(self, *args, nap="0"):
+        return subprocess.Popen([SIMTLAB, "sweep", *map(str, args), *POINT], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=self.environment({"LOG": str(self.folder / "log"), "REAL": SIMTLAB, "NAP": nap}))
+
+
+class Points(Sweep):
+    def test_all_combinations_and_their_report(self):
+        result = self.sweep("--axis", "sm.count=[2,4]", "--axis", "dram=[hbm2-2000,ddr4-3200]", "--minimise", "gpu.time", "--minimise", "sm.count", "--timeline=t.json", "--csv=p.csv", "--html=r.html")
+        self.assertIn("4 points, 4 done", result.stdout)
+        self.assertRegex(result.stdout, r"What each axis does to gpu\.time")
+        counts = chrome_trace.check((self.folder / "t.json").read_text())
+        self.assertEqual(counts["X"], 4)
+        rows = list(csv.DictReader(io.StringIO((self.folder / "p.csv").read_text())))
+        self.assertEqual([(r["sm.count"], r["dram"]) for r in rows], [("2", "hbm2-2000"), ("2", "ddr4-3200"), ("4", "hbm2-2000"), ("4", "ddr4-3200")])
+        # Each point is what a run by hand gives.
+        by_hand = self.run_json("saxpy.ptx", "--launch", "l.toml", "--gpu", "v100", "--dram", "ddr4-3200", "--set", "sm.count=4")
+        self.assertEqual(float(rows[3]["gpu.time"]), by_hand["total"]["gpu.time"]["value"])
+        manifest = json.loads(self.rows("sweep.db", "SELECT manifest FROM manifests WHERE point = 4")[0][0])
+        self.assertIn("--dram=ddr4-3200", manifest["command"])
+        self.assertEqual(self.rows("sweep.db", "SELECT dram, state FROM study_points WHERE id = 4"), [("ddr4-3200", "done")])
+        self.assertFalse((self.folder / "sweep.db.d").exists(), "what was put into the database is cleared away")
+        page = (self.folder / "r.html").read_text()
+        self.assertIn("Pareto front", page)
+        self.assertNotIn("src=", page.split("<script>")[0])
+
+    def test_again_runs_nothing(self):
+        args = ["--axis", "sm.count=[2,4]", "--program", self.wrapper()]
+        env = {"LOG": str(self.folder / "log"), "REAL": SIMTLAB}
+        first = self.sweep(*args, env=env)
+        second = self.sweep(*args, env=env)
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertEqual((self.folder / "log").read_text().count("begin"), 2)
+
+    def test_ranges_and_designs(self):
+        plan = lambda *args: [line for line in self.ok("sweep", *args, "--dry-run", *POINT).stdout.splitlines()]
+        self.assertEqual(len(plan("--axis", "sm.count=[60:132:12]")), 7)
+        self.assertEqual([re.search(r"bytes=(\S+)", p).group(1) for p in plan("--axis", "l2.bytes=[512K:2048K]")], ["512K", "1024K", "2048K"])
+        self.assertEqual(len(plan("--axis", "sm.count=1,2,3", "--axis", "l1.ways=1,2,4", "--design", "zip")), 3)
+        self.assertEqual(len(plan("--axis", "sm.count=1,2,3", "--axis", "l1.ways=1,2,4", "--constraint", "sm.count * l1.ways <= 4")), 6)
+        cube = plan("--axis", "sm.count=[1..100]", "--axis", "l1.ways=[1..100]", "--design", "latin-hypercube", "--points", "100")
+        for axis in ("sm.count", "l1.ways"):
+            self.assertEqual(sorted(int(re.search(re.escape(axis) + r"=(\d+)", p).group(1)) for p in cube), list(range(1, 101)), "each part is drawn from once")
+        self.assertEqual(cube, plan("--axis", "sm.count=[1..100]", "--axis", "l1.ways=[1..100]", "--design", "latin-hypercube", "--points", "100"))
+        self.assertNotEqual(cube, plan("--axis", "sm.count=[1..100]", "--axis", "l1.ways=[1..100]", "--design", "latin-hypercube", "--points", "100", "--seed", "1"))
+        drawn = plan("--axis", "sm.count=[1..4]", "--axis", "l1.ways=1,2", "--design", "random", "--points", "8")
+        self.assertEqual(len(set(drawn)), 8, "no combination twice")
+
+    def test_study_file_kernels_and_repeats(self):
+        self.file("sub/k/saxpy.ptx", SAXPY)
+        self.file("sub/k/l.toml", LAUNCH)
+        self.file("sub/memory.toml", 'command = ["run", "--gpu", "v100"]\nkernels = ["k/saxpy.ptx --launch k/l.toml"]\nrepeats = 2\nseed = 5\n'
+                  '[axes]\nsm.count = { from = 2, to = 6, step = 2 }\n"l1.ways" = [2, 4]\n[report]\nminimise = ["gpu.time"]\n')
+        self.ok("sweep", "sub/memory.toml")
+        self.assertEqual(self.rows("memory.db", "SELECT count(*), min(seed), max(seed), count(DISTINCT combination) FROM points WHERE state = 'done'"), [(12, 5, 6, 6)])
+        commands = [json.loads(m)["command"] for (m,) in self.rows("memory.db", "SELECT manifest FROM manifests")]
+        self.assertTrue(any("--seed=6" in c and "sm.count=6" in c for c in commands), commands)
+        self.assertEqual(self.rows("memory.db", "SELECT name FROM axes ORDER BY id"), [("kernel",), ("sm.count",), ("l1.ways",)])
+
+    def test_a_points_result_and_the_forms_of_a_report(self):
+        self.sweep("--axis", "sm.count=[2,4]")
+        point = json.loads(self.ok("report", "sweep.db", "--point", "2", "--json").stdout)
+        self.assertEqual(next(c["value"] for c in point["manifest"]["configuration"] if c["key"] == "sm.count"), "4")
+        data = json.loads(self.ok("report", "sweep.db", "--json").stdout)
+        self.assertEqual([p["state"] for p in data["points"]], ["done", "done"])
+        self.assertEqual(data["effects"][0]["axis"], "sm.count")
+        self.ok("report", "sweep.db", "--html=r.html", "--timeline=t.json", "--md=r.md")
+        chrome_trace.check((self.folder / "t.json").read_text())
+        self.fails(3, "report", "sweep.db", "--point", "3", says="[sweep-point]")
+        self.fails(2, "report", "sweep.db", "--sqlite=x.db", says="it is one")
+
+
+class Failures(Sweep):
+    def test_failed_points_are_listed_and_do_not_stop_the_rest(self):
+        result = self.simtlab("sweep", "--axis", "gpu=[v100,nosuch,a100]", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("[sweep-failed]", result.stderr)
+        self.assertIn("3 points, 2 done, 1 failed", result.stdout)
+        self.assertRegex(result.stdout, r"point 2, exit code 3: gpu=nosuch\n.*nosuch")
+        self.assertEqual(self.rows("sweep.db", "SELECT error_id <> '', exit_code FROM points WHERE id = 2"), [(1, 3)])
+
+    def test_a_crash_and_a_point_that_takes_too_long(self):
+        script = self.file("odd", '#!/bin/sh\ncase "$*" in *sm.count=2*) kill -SEGV $$;; *sm.count=3*) sleep 20;; esac\nexec "$REAL" "$@"\n')
+        script.chmod(0o755)
+        result = self.simtlab("sweep", "--axis", "sm.count=[2,3,4]", "--timeout", "400 ms", "--program", script, *POINT, env={"REAL": SIMTLAB})
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(self.rows("sweep.db", "SELECT state, error_id FROM points ORDER BY id"), [("failed", "sweep-crash"), ("failed", "sweep-timeout"), ("done", None)])
+        # Only those again.
+        self.ok("sweep", "--axis", "sm.count=[2,3,4]", "--retry-failed", *POINT)
+        self.assertEqual(self.rows("sweep.db", "SELECT attempts FROM points ORDER BY id"), [(2,), (2,), (1,)])
+
+    def test_a_limit_of_failures(self):
+        result = self.simtlab("sweep", "--axis", "gpu=[n1,n2,n3,n4,n5,n6]", "-j", "1", "--max-failures", "2", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(self.rows("sweep.db", "SELECT state, count(*) FROM points GROUP BY state"), [("failed", 2), ("pending", 4)])
+
+    def test_full_disk(self):
+        # A file may not grow beyond the limit: as on a full disk the write fails in the middle.
+        args = ["sweep", "--axis", "sm.count=[1:40:1]", "-j", "2", *POINT]
+        limited = subprocess.run(["bash", "-c", 'ulimit -f 150; trap "" XFSZ; exec "$@"', "-", SIMTLAB, *args], cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=120)
+        self.assertEqual(limited.returncode, 1, limited.stderr)
+        self.assertRegex(limited.stderr, r"\[sweep-(database|disk)\]")
+        self.assertIn("the same command goes on", limited.stderr)
+        self.ok(*args)
+        self.assertEqual(self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'"), [(40,)])
+
+
+class Kills(Sweep):
+    AXIS = ["--axis", "sm.count=[1:40:1]", "-j", "3"]
+
+    def check_log(self):
+        """No point's process begins after one of that point has ended well; none ends well twice."""
+        ended = set()
+        for line in (self.folder / "log").read_text().splitlines():
+            word, point, *status = line.split()
+            if word == "begin":
+                self.assertNotIn(point, ended, f"point {point} was run again after it had ended")
+            elif status == ["0"]:
+                self.assertNotIn(point, ended, f"point {point} ended twice")
+                ended.add(point)
+        return ended
+
+    def test_killed_at_random_moments(self):
+        rng = random.Random(12)
+        wrapper = self.wrapper()
+        for kill in range(60):
+            process = self.start(*self.AXIS, "--program", wrapper, nap="0.02")
+            time.sleep(rng.uniform(0.005, 0.25))
+            process.kill()
+            process.communicate()
+            if (self.folder / "sweep.db").exists() and kill > 5:
+                done = self.rows("sweep.db", "SELECT count(*) FROM sqlite_master WHERE name = 'points'") == [(1,)] and self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'")[0][0]
+                if done and done >= 36:
+                    break
+        process = self.start(*self.AXIS, "--program", wrapper)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("40 points, 40 done", out)
+        self.check_log()
+        self.assertEqual(self.rows("sweep.db", "SELECT count(*), count(DISTINCT point) FROM results"), [(40, 40)])
+        # The same study without kills has the same figures.
+        self.ok("sweep", *self.AXIS, "--db", "other.db", *POINT)
+        figures = "SELECT point, value FROM metrics JOIN metric_names n ON n.id = metric WHERE n.name = 'gpu.cycles' ORDER BY point"
+        self.assertEqual(self.rows("sweep.db", figures), self.rows("other.db", figures))
+
+    def test_result_that_was_written_before_the_kill_is_taken(self):
+        self.ok("sweep", "--axis", "sm.count=[2,4]", *POINT)
+        result = self.ok("report", "sweep.db", "--point", "2", "--json").stdout
+        with sqlite3.connect(self.folder / "sweep.db") as connection:
+            connection.execute("UPDATE points SET state = 'running' WHERE id = 2")
+        self.file("sweep.db.d/2.json", result)
+        self.file("sweep.db.d/1.json.tmp", "half")
+        again = self.ok("sweep", "--axis", "sm.count=[2,4]", "--program", "/bin/false", *POINT)
+        self.assertIn("(1 found beside the database)", again.stderr)
+        self.assertEqual(self.rows("sweep.db", "SELECT state, attempts FROM points WHERE id = 2"), [("done", 1)])
+
+    def test_interrupted(self):
+        process = self.start(*self.AXIS, "--program", self.wrapper(), nap="0.2")
+        deadline = time.time() + 20
+        while time.time() < deadline and not ((self.folder / "log").exists() and "end" in (self.folder / "log").read_text()):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("the same command goes on", err)
+        self.assertIn("study sweep: 40 points", out)
+        states = dict(self.rows("sweep.db", "SELECT state, count(*) FROM points GROUP BY state"))
+        self.assertNotIn("running", states)
+        self.assertGreater(states["done"], 0)
+        self.assertGreater(states["pending"], 0)
+        process = self.start(*self.AXIS, "--program", self.wrapper())
+        out, err = process.communicate(timeout=60)
+        self.assertIn("40 points, 40 done", out, err)
+        self.check_log()
+
+    def test_two_at_once(self):
+        first = self.start(*self.AXIS, "--program", self.wrapper(), nap="1")
+        deadline = time.time() + 20
+        while time.time() < deadline and not (self.folder / "log").exists():
+            time.sleep(0.02)
+        self.fails(1, "sweep", *self.AXIS, *POINT, says=["[sweep-busy]", "another --db"])
+        first.send_signal(signal.SIGINT)
+        first.communicate(timeout=20)
+
+
+class BadInput(Sweep):
+    def study(self, code, text, *says):
+        self.file("s.toml", text)
+        return self.fails(code, "sweep", "s.toml", says=says)
+
+    def test_study_files(self):
+        self.study(3, "command = [\"run\"\n", "s.toml:1:18", "[toml-syntax]")
+        self.study(3, "comand = [\"run\"]\n", "s.toml:1:", "did you mean 'command'?", "[sweep-file]")
+        self.study(3, "command = []\n", "s.toml:1:11", "no list of words")
+        self.study(3, "[design]\nkind = \"cartesan\"\n", "s.toml:2:8", "did you mean 'cartesian'?")
+        self.study(3, "[axes]\nsm.count = \"9:1:2\"\n", "s.toml:2:12", "above the last")
+        self.study(3, "repeats = 0\n", "s.toml:1:11")
+        self.study(3, 'command = ["run", "saxpy.ptx"]\nconstraints = ["sm.cout < 3"]\n[axes]\nsm.count = [1, 2]\n', "s.toml:2:16", "did you mean 'sm.count'?")
+        self.study(3, 'command = ["run", "saxpy.ptx"]\n[axes]\nthreds = [1, 2]\n', "s.toml:3:10", "did you mean 'threads'?")
+        self.study(3, b"command = [\"run\"]\nname = \"\xff\"\n", "s.toml:2:")
+        self.study(3, "a" + ".a" * 5000 + " = 1\n", "nested too deeply")
+        self.assertFalse((self.folder / "s.db").exists(), "nothing was made")
+
+    def test_command_lines(self):
+        axis = lambda text, *says: self.fails(2, "sweep", "--axis", text, *POINT, says=["[sweep-axis]", *says])
+        axis("sm.count", "NAME=VALUES")
+        axis("sm.count=[1,2", "bracket")
+        axis("sm.count=[1,,2]", "empty")
+        axis("sm.count=[1:5:0]", "step")
+        axis("nokey=1,2", "no option of `simtlab run`")
+        self.fails(2, "sweep", "--axis", "sm.count=1,2", says="[sweep-what]")
+        self.fails(2, "sweep", "--axis", "sm.count=1,2", "--", "list", "gpus", says="gives no result")
+        self.fails(2, "sweep", "--axis", "sm.count=1,2", "--", "run", "saxpy.ptx", "--json=x", says="same file")
+        self.fails(2, "sweep", "--axis", "gpu=v100,a100", *POINT, says="varies what --gpu")
+        self.fails(3, "sweep", "--axis", "sm.count=[1..9]", *POINT, says=["[sweep-design]", "latin-hypercube"])
+        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--axis", "l1.ways=1", "--design", "zip", *POINT, says="2 values")
+        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--constraint", "sm.count > 2", "--constraint", "sm.count < 2", *POINT, says=["[sweep-empty]", '"sm.count > 2" excludes 2'])
+        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--constraint", "sm.count >", *POINT, says="missing at its end")
+        self.fails(3, "sweep", "--axis", "sm.count=1,2", "--constraint", "gpu == 'v100'", *POINT, says="no axis is called 'gpu'")
+        self.fails(3, "sweep", "--axis", "sm.count=[1..3]", "--design", "random", "--points", "4", *POINT, says="only 3 different")
+
+    def test_more_points_than_memory(self):
+        large = ["--axis", "sm.count=[1:100000:1]", "--axis", "l1.ways=[1:100000:1]"]
+        self.fails(3, "sweep", *large, *POINT, says=["[sweep-large]", "random"])
+        before = time.time()
+        # 200,000 points are written before the first one runs, in little memory.
+        process = subprocess.Popen([SIMTLAB, "sweep", "--axis", "sm.count=[1:200000:1]", "-j", "1", *POINT], cwd=self.folder, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while time.time() - before < 60 and self.started() == 0:
+            time.sleep(0.05)
+        peak = int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text()).group(1))
+        process.kill()
+        process.wait()
+        self.assertLess(peak, 200 * 1024, "KiB")
+        self.assertEqual(self.rows("sweep.db", "SELECT count(*) FROM points"), [(200000,)])
+
+    def started(self):
+        try:
+            return self.rows("sweep.db", "SELECT count(*) FROM points WHERE state <> 'pending'")[0][0]
+        except sqlite3.Error:
+            return 0
+
+    def test_databases(self):
+        args = ["--axis", "sm.count=[2,4]"]
+        self.file("text.db", "no database, only text, long enough to be looked at" * 20)
+        self.fails(3, "sweep", *args, "--db", "text.db", *POINT, says="[sweep-database]")
+        with sqlite3.connect(self.folder / "foreign.db") as connection:
+            connection.execute("CREATE TABLE t(x)")
+        self.fails(3, "sweep", *args, "--db", "foreign.db", *POINT, says="of another program")
+        self.sweep(*args)
+        self.fails(3, "sweep", "--axis", "sm.count=[2,5]", *POINT, says=["[sweep-other-study]", "axes", "--db"])
+        with sqlite3.connect(self.folder / "sweep.db") as connection:
+            connection.execute("PRAGMA user_version = 99")
+        self.fails(3, "sweep", *args, *POINT, says="[sweep-schema]")
+        self.fails(3, "report", "sweep.db", says="[sweep-schema]")
+        self.fails(3, "sweep", *args, "--db", "nowhere/x.db", *POINT, says="there is no folder")
+        data = bytearray((self.folder / "sweep.db").read_bytes())
+        for at in range(4096, len(data), 7):
+            data[at] ^= 0x5a
+        (self.folder / "broken.db").write_bytes(data)
+        self.assertIn(self.simtlab("report", "broken.db").returncode, (1, 3))
+
+
+if __name__ == "__main__":
+    main()
