@@ -97,9 +97,9 @@ std::string study_csv(const Study& s) {
 }
 
 std::string study_json(const Study& s) {
-  Json out = {{"schema", result::json_schema}, {"sweep", {{"name", s.name}, {"created", s.created}, {"points", s.points.size()}, {"done", s.done}, {"failed", s.failed}, {"pending", s.pending + s.running}, {"axes", s.axes}, {"metrics", Json::array()}, {"notes", s.notes}}}};
+  Json out = {{"schema", result::json_schema}, {"study", {{"name", s.name}, {"created", s.created}, {"points", s.points.size()}, {"done", s.done}, {"failed", s.failed}, {"pending", s.pending + s.running}, {"axes", s.axes}, {"metrics", Json::array()}, {"notes", s.notes}}}};
   for (const StudyMetric& m : s.metrics)
-    out["sweep"]["metrics"].push_back({{"name", m.name}, {"unit", m.unit}, {"goal", m.goal == StudyMetric::Goal::minimise ? "minimise" : m.goal == StudyMetric::Goal::maximise ? "maximise" : "none"}});
+    out["study"]["metrics"].push_back({{"name", m.name}, {"unit", m.unit}, {"goal", m.goal == StudyMetric::Goal::minimise ? "minimise" : m.goal == StudyMetric::Goal::maximise ? "maximise" : "none"}});
   for (const char* list : {"combinations", "front", "effects", "points"}) out[list] = Json::array();
   for (const auto& c : s.combinations) {
     out["combinations"].push_back(combination(s, c));

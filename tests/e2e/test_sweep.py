@@ -10,8 +10,13 @@ import sqlite3
 import subprocess
 import time
 
+try:
+    import jsonschema
+except ImportError:   # Debian: python3-jsonschema, of ./dev test
+    jsonschema = None
+
 import chrome_trace
-from harness import SAXPY, SIMTLAB, Case, main
+from harness import SAXPY, SIMTLAB, SOURCE, Case, main
 
 LAUNCH = """kernel = "saxpy"
 grid = 2
@@ -127,6 +132,8 @@ class Points(Sweep):
         self.assertEqual(next(c["value"] for c in point["manifest"]["configuration"] if c["key"] == "sm.count"), "4")
         data = json.loads(self.ok("report", "sweep.db", "--json").stdout)
         self.assertEqual([p["state"] for p in data["points"]], ["done", "done"])
+        if jsonschema is not None:
+            jsonschema.Draft202012Validator(json.loads((SOURCE / "docs/schema/study-1.schema.json").read_text())).validate(data)
         self.assertEqual(data["effects"][0]["axis"], "sm.count")
         self.ok("report", "sweep.db", "--html=r.html", "--timeline=t.json", "--md=r.md")
         chrome_trace.check((self.folder / "t.json").read_text())
@@ -152,6 +159,11 @@ class Failures(Sweep):
         # Only those again.
         self.ok("sweep", "--axis", "sm.count=[2,3,4]", "--retry-failed", *POINT)
         self.assertEqual(self.rows("sweep.db", "SELECT attempts FROM points ORDER BY id"), [(2,), (2,), (1,)])
+
+    def test_the_example(self):
+        result = self.ok("sweep", SOURCE / "examples/sweep/memory.toml", "--constraint", "sm.count <= 20", "--html=r.html")
+        self.assertIn("study memory: 6 points, 6 done", result.stdout)
+        self.assertRegex(result.stdout, r"on the Pareto front: gpu\.time, the less the better; sm\.count, the less the better")
 
     def test_a_limit_of_failures(self):
         result = self.simtlab("sweep", "--axis", "gpu=[n1,n2,n3,n4,n5,n6]", "-j", "1", "--max-failures", "2", "--", "run", "saxpy.ptx", "--launch", "l.toml")
