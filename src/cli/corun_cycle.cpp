@@ -95,7 +95,7 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a, bool
   } else if (a.file.extension() == ".cu") {
     after_dashes = a.arguments;
   } else {
-    after_dashes = rest;
+    after_dashes = {std::filesystem::absolute(a.file).string()};   // never one that is found by $PATH
     after_dashes->insert(after_dashes->end(), a.arguments.begin(), a.arguments.end());
     rest.clear();
   }
