@@ -109,7 +109,7 @@ function(simtlab_unit_tests)
         include(${folder}/rules.cmake)
       endif()
       gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
-                           PROPERTIES TIMEOUT 300 LABELS unit)
+                           PROPERTIES TIMEOUT 600 LABELS unit)
     endif()
   endforeach()
 endfunction()
