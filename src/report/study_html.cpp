@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "report/html_assets.h"
 #include "report/html_writer.h"
@@ -113,7 +114,16 @@ class StudyPage {
     for (const StudyCombination* c : rows_)
       if (!c->on_front && others++ < chart_points) add(c, "others");
     chart.data["x"] = axis_of(x), chart.data["y"] = axis_of(y);
+    if (chart.data["points"].empty()) return {};
+    for (const char* axis : {"x", "y"}) chart.data[axis]["domain"] = around(chart.data["points"], axis);
     return html_chart(chart);
+  }
+  // A little more than the points take: marks at the rim would be cut.
+  static ChartData around(const ChartData& points, const char* axis) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const ChartData& p : points) low = std::min(low, p[axis].get<double>()), high = std::max(high, p[axis].get<double>());
+    const double margin = high > low ? 0.05 * (high - low) : std::max(1.0, 0.05 * std::abs(high));
+    return {low - margin, high + margin};
   }
   ChartData axis_of(std::size_t m) const {
     return {{"title", printable(s_.metrics[m].name) + (s_.metrics[m].unit.empty() || s_.metrics[m].unit == "1" ? "" : ", " + s_.metrics[m].unit)}, {"format", "~s"}, {"zero", false}};

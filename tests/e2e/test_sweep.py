@@ -9,12 +9,14 @@ import signal
 import sqlite3
 import subprocess
 import time
+import unittest
 
 try:
     import jsonschema
 except ImportError:   # Debian: python3-jsonschema, of ./dev test
     jsonschema = None
 
+import browser
 import chrome_trace
 from harness import SAXPY, SIMTLAB, SOURCE, Case, main
 
@@ -139,6 +141,21 @@ class Points(Sweep):
         chrome_trace.check((self.folder / "t.json").read_text())
         self.fails(3, "report", "sweep.db", "--point", "3", says="[sweep-point]")
         self.fails(2, "report", "sweep.db", "--sqlite=x.db", says="it is one")
+
+
+    @unittest.skipIf(browser.MISSING, browser.MISSING)
+    def test_the_page_in_a_browser(self):
+        self.sweep("--axis", "sm.count=[2,4,8]", "--axis", "l1.ways=[2,4]", "--minimise", "gpu.time", "--minimise", "sm.count", "--html=r.html")
+        b = browser.Browser()
+        try:
+            b.open(self.folder / "r.html")
+            self.assertEqual(b.log(), [])
+            figures = b.run("return document.querySelectorAll('figure').length")
+            self.assertEqual(figures, 4, "front, sensitivity, two effects")
+            self.assertEqual(b.run("return document.querySelectorAll('figure svg').length"), figures)
+            self.assertEqual(b.run("return document.querySelectorAll('tr.point-row').length"), 6)
+        finally:
+            b.close()
 
 
 class Failures(Sweep):
