@@ -20,6 +20,9 @@ option(SIMTLAB_UNITY "Compile several sources at once where that saves time; wit
 function(simtlab_compile_together target)
   if(SIMTLAB_UNITY AND NOT simtlab_ccache)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")   # a source that another includes is taken for a header
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
   endif()
 endfunction()
 
