@@ -78,6 +78,8 @@ class Cluster:
             (self.folder / name).mkdir(parents=True)
         self.environment = {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": SEARCHED}
         self.folder.chmod(0o755)
+        # Version 1 asks for nothing while nothing is limited; what is chosen by default wants /sys/fs/cgroup, which a bare root does not have.
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(folder=self.folder, host=self.host, cpus=cpus, controller_port=free_port(), node_port=free_port()))
 
     def start(self):
