@@ -13,9 +13,9 @@ if(simtlab_ccache OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 option(SIMTLAB_PRECOMPILE "Precompiled headers (default: with clang, unless ccache is used)" ${simtlab_precompile})
 
-# Several sources at once: a build from nothing is shorter, one after a change longer. `./dev test` asks for it in a new build folder. Tests are
-# compiled so without sanitizers, commands with them: each source is compiled on its own in one of the two builds, and all that users build in the
-# first.
+# Several sources at once: a build from nothing is shorter, one after a change longer. `./dev test` asks for it in a new build folder. Tests and
+# most layers (TOGETHER in CMakeLists.txt) are compiled so without sanitizers, commands with them: each source is compiled on its own in one of the
+# two builds. What users build, `./dev build`, compiles every source on its own.
 option(SIMTLAB_UNITY "Compile several sources at once where that saves time; without effect with ccache" OFF)
 function(simtlab_compile_together target)
   if(SIMTLAB_UNITY AND NOT simtlab_ccache)
