@@ -36,6 +36,7 @@ if(SIMTLAB_SANITIZE)
 endif()
 target_link_libraries(simtlab_options INTERFACE fmt::fmt Threads::Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/precompiled.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/registry.cmake)
 
 # Everything a user needs beside the binary (drop-in libraries, device maths): a folder's rules.cmake adds its own
 # targets with add_dependencies(simtlab_programs ...).
@@ -50,6 +51,8 @@ function(simtlab_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/loops/llvm/")   # an executable of its own: src/loops/rules.cmake
+  simtlab_registered_sources(${name} registered)
+  list(APPEND sources ${registered})
   if(sources)
     add_library(simtlab_${name} STATIC ${sources})
     target_link_libraries(simtlab_${name} PUBLIC simtlab_options)

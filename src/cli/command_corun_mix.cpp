@@ -96,18 +96,16 @@ std::vector<std::string> split(const std::string& text) {
 
 // An option that the chosen policies don't look at would have no effect.
 void check_policies(const MixOptions& o) {
-  const auto used = [&](std::initializer_list<const char*> names) { return std::ranges::any_of(o.policies, [&](const std::string& p) { return std::ranges::find(names, p) != names.end(); }); };
-  const std::pair<const char*, bool> idle[] = {{"--light", o.policy.light && !used({"shark", "shark-aging"})},
-                                               {"--aging", o.policy.aging && !used({"shark-aging", "bandwidth-budget"})},
-                                               {"--quantum", o.policy.quantum_ms && !used({"exclusive"})},
-                                               {"--l2-cap", o.policy.l2_cap && !used({"bandwidth-budget"})},
-                                               {"--dram-cap", o.policy.dram_cap && !used({"bandwidth-budget"})},
-                                               {"--memory-class", o.policy.memory_class && !used({"complementary"})},
-                                               {"--best-effort", o.policy.best_effort && !used({"priority"})},
-                                               {"--priority", !o.priorities.empty() && !used({"priority"})}};
-  for (const auto& [name, given] : idle)
-    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", name, fmt::join(o.policies, ", ")), "leave it out, or add the policy that it is for");
+  const auto used = [&](const std::string& option) {
+    return std::ranges::any_of(o.policies, [&](const std::string& name) { return fmt::format(" {} ", corun::policy(name).options).find(" " + option + " ") != std::string::npos; });
+  };
+  const std::pair<const char*, bool> given[] = {{"--light", o.policy.light.has_value()},     {"--aging", o.policy.aging.has_value()},
+                                                {"--quantum", o.policy.quantum_ms.has_value()}, {"--l2-cap", o.policy.l2_cap.has_value()},
+                                                {"--dram-cap", o.policy.dram_cap.has_value()}, {"--memory-class", o.policy.memory_class.has_value()},
+                                                {"--best-effort", o.policy.best_effort.has_value()}, {"--priority", !o.priorities.empty()}};
   for (const std::string& p : o.policies) corun::policy(p);   // throws
+  for (const auto& [name, is_given] : given)
+    if (is_given && !used(name)) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", name, fmt::join(o.policies, ", ")), "leave it out, or add the policy that it is for");
   check_number("--shorten", o.shorten);
   const DeviceOptions& d = o.run.device;
   const std::pair<const char*, bool> other_host[] = {{"--profiles", o.cycle() && !o.profiles.empty()},

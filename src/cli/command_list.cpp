@@ -9,11 +9,15 @@
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/output.h"
+#include "corun/policy.h"
 #include "device/catalogue.h"
 #include "device/memory_controller.h"
 #include "device/technology.h"
+#include "memory/replacement.h"
+#include "memory/set_index.h"
 #include "probe/kinds.h"
 #include "ptx/coverage.h"
+#include "timing/scheduler.h"
 
 namespace simtlab::cli {
 namespace {
@@ -126,18 +130,26 @@ std::string list_exit_codes(const Format& format) {
   return table({"code", "name", "meaning"}, rows, format);
 }
 
-std::string list_schedulers(const Format& format) {
-  return table({"name", "meaning"},
-               {{"lrr", "loose round-robin: the ready warp after the one that issued last"},
-                {"gto", "greedy then oldest: the same warp while it is ready, else the oldest"},
-                {"oldest", "the oldest ready warp"},
-                {"two_level", "round-robin within a group of eight warps, the next group when none of them is ready"}},
-               format);
+template <class Entry>
+std::string list_policies(std::span<const Named<Entry>> all, const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Named<Entry>& one : all) rows.push_back({std::string(one.name), std::string(one.entry->doc)});
+  return table({"name", "meaning"}, rows, format);
+}
+
+std::string list_schedulers(const Format& format) { return list_policies(timing::scheduler_policies(), format); }
+std::string list_replacements(const Format& format) { return list_policies(memory::replacement_rules(), format); }
+std::string list_set_indexes(const Format& format) { return list_policies(memory::set_index_rules(), format); }
+
+std::string list_corun_policies(const Format& format) {
+  std::vector<std::vector<std::string>> rows;
+  for (const corun::Policy* policy : corun::policies()) rows.push_back({std::string(policy->name), std::string(policy->doc)});
+  return table({"name", "meaning"}, rows, format);
 }
 
 std::string list_probes(const Format& format) {
   std::vector<std::vector<std::string>> rows;
-  for (const probe::Kind& kind : probe::kinds()) rows.push_back({std::string(kind.name), std::string(kind.doc), std::string(kind.needs)});
+  for (const probe::Kind* kind : probe::kinds()) rows.push_back({std::string(kind->name), std::string(kind->doc), std::string(kind->needs)});
   return table({"name", "measures", "needs"}, rows, format);
 }
 
@@ -178,7 +190,7 @@ const std::vector<ExitCodeText>& exit_codes() {
 
 void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list = app.add_subcommand(
-      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, probes, exit-codes");
+      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, replacements, set-indexes, policies, probes, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -197,6 +209,9 @@ void add_list(CLI::App& app, Action& chosen) {
   add("ptx", "PTX instructions: what is executed, what is refused", list_ptx);
   add("stats", "Metrics, with unit and meaning", list_stats);
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);
+  add("replacements", "Which line of a full set leaves (--set l1.replacement=NAME, l2.replacement)", list_replacements);
+  add("set-indexes", "Which set a line goes to (--set l1.set_index=NAME, l2.set_index)", list_set_indexes);
+  add("policies", "Co-run policies (simtlab corun --policy NAME)", list_corun_policies);
   add("probes", "What simtlab probe measures (--only NAME,...)", list_probes);
   add("exit-codes", "Exit codes", list_exit_codes);
 }

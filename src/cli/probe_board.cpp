@@ -85,7 +85,7 @@ void write_curves(const std::string& folder, const probe::Findings& found) {
 
 void check_kinds(const std::vector<std::string>& only) {
   std::vector<std::string> known;
-  for (const probe::Kind& kind : probe::kinds()) known.emplace_back(kind.name);
+  for (const probe::Kind* kind : probe::kinds()) known.emplace_back(kind->name);
   for (const std::string& name : only)
     if (std::ranges::find(known, name) == known.end()) {
       const std::string near = nearest_name(name, known);

@@ -1,6 +1,5 @@
 #include "corun/policy.h"
 
-#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,19 +9,8 @@
 
 namespace simtlab::corun {
 
-extern const Policy mps, exclusive, round_robin, shark, shark_aging, shortest_first, complementary, priority_first, bandwidth_budget, fair;
-
-namespace {
-
-constexpr std::array<const Policy*, 10> all = {&mps,           &exclusive,     &round_robin,    &shark,            &shark_aging,
-                                               &shortest_first, &complementary, &priority_first, &bandwidth_budget, &fair};
-
-}  // namespace
-
-std::span<const Policy* const> policies() { return all; }
-
 const Policy* find_policy(std::string_view name) {
-  for (const Policy* p : all)
+  for (const Policy* p : policies())
     if (p->name == name) return p;
   return nullptr;
 }
@@ -30,7 +18,7 @@ const Policy* find_policy(std::string_view name) {
 const Policy& policy(std::string_view name) {
   if (const Policy* found = find_policy(name)) return *found;
   std::vector<std::string> names;
-  for (const Policy* p : all) names.emplace_back(p->name);
+  for (const Policy* p : policies()) names.emplace_back(p->name);
   const std::string near = nearest_name(std::string(name), names);
   throw Error(ExitCode::usage, "corun-policy", fmt::format("there is no policy \"{}\"", shown(name)),
               near.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", near));

@@ -1,4 +1,5 @@
-// Policies: which of the waiting launches may go to the GPU now. A policy is one file in policies/; policies() lists them.
+// Policies: which of the waiting launches may go to the GPU now. One file a policy, policies/NAME.cpp, which gives a Policy policy_NAME. A new one is a
+// new file: the build makes the list (cmake/registry.cmake).
 //
 // A policy is a pure function of what it is shown: no clock, no input or output, nothing kept from one call to the next. What
 // it needs of the past (who was served last, how long somebody has waited) is among the facts of the clients, which
@@ -96,8 +97,9 @@ struct Policy {
   std::string_view name;       // "shark"
   std::string_view doc;        // one sentence
   void (*decide)(const View& view, Grants& grants);
+  std::string_view options = {};   // of the command line, separated by blanks, that it looks at: "--aging"
 };
-std::span<const Policy* const> policies();
+std::span<const Policy* const> policies();             // in the order of their files' names
 const Policy* find_policy(std::string_view name);    // null if there is none
 // The same, throwing Error(usage, "corun-policy") with the nearest name.
 const Policy& policy(std::string_view name);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/shown.h"
+#include "device/policy_names.h"
 
 namespace simtlab::device {
 namespace {
@@ -23,17 +24,6 @@ constexpr std::array<std::pair<std::string_view, WritePolicy>, 3> write_policies
     {{"write_through", WritePolicy::write_through},
      {"write_back", WritePolicy::write_back},
      {"write_evict", WritePolicy::write_evict}}};
-constexpr std::array<std::pair<std::string_view, Replacement>, 6> replacements = {
-    {{"lru", Replacement::lru}, {"fifo", Replacement::fifo}, {"random", Replacement::random},
-     {"plru", Replacement::plru}, {"lfu", Replacement::lfu}, {"mfu", Replacement::mfu}}};
-constexpr std::array<std::pair<std::string_view, SetIndex>, 5> set_indexes = {
-    {{"modulo", SetIndex::modulo},
-     {"hash", SetIndex::hash},
-     {"xor", SetIndex::xor_fold},
-     {"fermi", SetIndex::fermi},
-     {"bits", SetIndex::bits}}};
-constexpr std::array<std::pair<std::string_view, Scheduler>, 4> schedulers = {
-    {{"lrr", Scheduler::lrr}, {"gto", Scheduler::gto}, {"oldest", Scheduler::oldest}, {"two_level", Scheduler::two_level}}};
 constexpr std::array<std::pair<std::string_view, SliceHash>, 2> slice_hashes = {
     {{"even", SliceHash::even}, {"bits", SliceHash::bits}}};
 constexpr std::array<std::pair<std::string_view, Refresh>, 3> refreshes = {
@@ -57,15 +47,6 @@ constexpr std::array<std::pair<std::string_view, WriteDone>, 3> write_ends = {
 
 constexpr Names<WritePolicy> names_of(const WritePolicy*) {
   return write_policies;
-}
-constexpr Names<Replacement> names_of(const Replacement*) {
-  return replacements;
-}
-constexpr Names<SetIndex> names_of(const SetIndex*) {
-  return set_indexes;
-}
-constexpr Names<Scheduler> names_of(const Scheduler*) {
-  return schedulers;
 }
 constexpr Names<SliceHash> names_of(const SliceHash*) {
   return slice_hashes;

@@ -1,23 +1,14 @@
 #include "memory/replacement.h"
 
 #include "base/error.h"
+#include "device/policy_names.h"
 
 namespace simtlab::memory {
 
 std::unique_ptr<Replacement> make_replacement(device::Replacement kind, std::uint32_t sets, std::uint32_t ways) {
-  switch (kind) {
-    case device::Replacement::lru:
-    case device::Replacement::fifo:
-    case device::Replacement::random:
-      return nullptr;
-    case device::Replacement::plru:
-      return make_tree_lru(sets, ways);
-    case device::Replacement::lfu:
-      return make_least_frequent(sets, ways);
-    case device::Replacement::mfu:
-      return make_most_frequent(sets, ways);
-  }
-  assertion_failed("kind", __FILE__, __LINE__, "a replacement without an implementation");
+  const ReplacementRule* const rule = find_named(replacement_rules(), device::name_of(kind));
+  SIMTLAB_ASSERT(rule != nullptr, "every name of a replacement has its file");
+  return rule->make == nullptr ? nullptr : rule->make(sets, ways);
 }
 
 }  // namespace simtlab::memory

@@ -1,12 +1,15 @@
-// Which line of a full set has to leave: one file a rule in policies/replace_*.cpp.
+// Which line of a full set has to leave: one file a rule, policies/replace_NAME.cpp, which gives a ReplacementRule replace_NAME.
 //
-// Least recently used, first in first out and random follow from the order of the lines that the cache keeps itself (memory/cache.cpp); the rules
-// here keep what they need beside it. A new rule is a new file, a line in replacement.cpp and a name in device/device.h.
+// Least recently used, first in first out and random follow from the order of the lines that the cache keeps itself (memory/cache.cpp); the others
+// keep what they need beside it. A new rule is a new file: the build makes the list (cmake/registry.cmake).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 
+#include "base/named.h"
 #include "device/device.h"
 #include "stream/trace/bytes.h"
 
@@ -23,11 +26,13 @@ class Replacement {
   virtual void restore(stream::trace::Bytes& in) = 0;              // throws stream::trace::Malformed
 };
 
+struct ReplacementRule {
+  std::string_view doc;   // one sentence
+  std::unique_ptr<Replacement> (*make)(std::uint32_t sets, std::uint32_t ways);   // null: the cache does it by itself
+};
+std::span<const Named<ReplacementRule>> replacement_rules();   // in the order of the names
+
 // Null for what the cache does itself.
 std::unique_ptr<Replacement> make_replacement(device::Replacement kind, std::uint32_t sets, std::uint32_t ways);
-
-std::unique_ptr<Replacement> make_tree_lru(std::uint32_t sets, std::uint32_t ways);
-std::unique_ptr<Replacement> make_least_frequent(std::uint32_t sets, std::uint32_t ways);
-std::unique_ptr<Replacement> make_most_frequent(std::uint32_t sets, std::uint32_t ways);
 
 }  // namespace simtlab::memory

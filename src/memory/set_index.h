@@ -1,13 +1,17 @@
-// Which set a line goes to: one file a rule in policies/index_*.cpp.
+// Which set a line goes to: one file a rule, policies/index_NAME.cpp, which gives a SetIndexRule index_NAME. A new rule is a new file: the build makes
+// the list (cmake/registry.cmake).
 //
-// key: the number of the line (address / line size). A new rule is a new file, a line in set_index.cpp and a name in device/device.h.
+// key: the number of the line (address / line size).
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "base/named.h"
 #include "device/device.h"
 
 namespace simtlab::memory {
@@ -23,13 +27,13 @@ struct SetGeometry {
   std::string bits = "none";   // device::SetIndex::bits
 };
 
+struct SetIndexRule {
+  std::string_view doc;   // one sentence
+  std::unique_ptr<SetIndex> (*make)(const SetGeometry& geometry);
+};
+std::span<const Named<SetIndexRule>> set_index_rules();   // in the order of the names
+
 // geometry: as device::contradictions() lets it pass.
 std::unique_ptr<SetIndex> make_set_index(device::SetIndex kind, const SetGeometry& geometry);
-
-std::unique_ptr<SetIndex> make_modulo_index(const SetGeometry& geometry);
-std::unique_ptr<SetIndex> make_hash_index(const SetGeometry& geometry);
-std::unique_ptr<SetIndex> make_xor_index(const SetGeometry& geometry);
-std::unique_ptr<SetIndex> make_fermi_index(const SetGeometry& geometry);
-std::unique_ptr<SetIndex> make_bits_index(const SetGeometry& geometry);
 
 }  // namespace simtlab::memory

@@ -1,4 +1,4 @@
-// The probes, one file each (kinds/*.cpp), in the order in which they run: later ones size themselves by what earlier ones found.
+// The probes: one file each, kinds/NAME.cpp, which gives a Kind kind_NAME. A new one is a new file: the build makes the list (cmake/registry.cmake).
 #pragma once
 
 #include <functional>
@@ -15,28 +15,12 @@ struct Kind {
   std::string_view name;    // "cache"
   std::string_view doc;     // one sentence
   void (*run)(Bench&);
-  std::string_view needs;   // names of the kinds whose findings it uses, separated by blanks
+  std::string_view needs;   // names of the kinds whose findings it uses, separated by blanks; all of them have a lower place
+  unsigned place = 1000;    // they run in this order: later ones size themselves by what earlier ones found
 };
 
-std::span<const Kind> kinds();
-
-void probe_device(Bench& bench);
-void probe_clock(Bench& bench);
-void probe_arithmetic(Bench& bench);
-void probe_issue(Bench& bench);
-void probe_shared(Bench& bench);
-void probe_cache(Bench& bench);
-void probe_constant(Bench& bench);
-void probe_memory(Bench& bench);
-void probe_tlb(Bench& bench);
-void probe_bandwidth(Bench& bench);
-void probe_coalescing(Bench& bench);
-void probe_departure(Bench& bench);
-void probe_atomic(Bench& bench);
-void probe_control(Bench& bench);
-void probe_launch(Bench& bench);
-void probe_copy(Bench& bench);
-void probe_occupancy(Bench& bench);
+std::span<const Kind* const> registered_kinds();   // in the order of their files' names
+std::vector<const Kind*> kinds();                   // in the order in which they run
 
 struct Outcome {
   std::vector<std::string> failed;    // "cache: what happened", of kinds that could not be run to their end

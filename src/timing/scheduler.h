@@ -2,14 +2,18 @@
 //
 // Warps are known by their number within the scheduler (bit positions of 64-bit masks). Wake-ups up to 64 cycles ahead sit in a ring
 // of masks, so that advancing time costs a few bit operations whatever the number of warps; later ones are kept aside.
-// The policy (lrr.cpp, gto.cpp, oldest.cpp, two_level.cpp) only picks among warps that could issue now.
+// The policy only picks among warps that could issue now: one file a policy, schedulers/NAME.cpp, which gives a SchedulerPolicy scheduler_NAME. A new
+// one is a new file: the build makes the list (cmake/registry.cmake).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
+#include "base/named.h"
 #include "timing/pipes.h"
 #include "timing/stall.h"
 
@@ -138,16 +142,11 @@ inline unsigned oldest_of(const WarpScheduler& scheduler, WarpScheduler::Mask el
   return oldest;
 }
 
-// A scheduling policy. pick: one of the warps of `eligible` (never 0).
 struct SchedulerPolicy {
-  std::string_view name;
-  device::Scheduler id;
-  unsigned (*pick)(const WarpScheduler& scheduler, WarpScheduler::Mask eligible);
+  std::string_view doc;   // one sentence
+  unsigned (*pick)(const WarpScheduler& scheduler, WarpScheduler::Mask eligible);   // one of the warps of `eligible` (never 0)
 };
-extern const SchedulerPolicy loose_round_robin;   // lrr.cpp
-extern const SchedulerPolicy greedy_then_oldest;  // gto.cpp
-extern const SchedulerPolicy oldest_first;        // oldest.cpp
-extern const SchedulerPolicy two_level;           // two_level.cpp
+std::span<const Named<SchedulerPolicy>> scheduler_policies();   // in the order of the names
 const SchedulerPolicy& scheduler_policy(device::Scheduler id);
 
 }  // namespace simtlab::timing

@@ -66,6 +66,21 @@ class Listing(Case):
             self.ok("config", "show", "--set", f"sm.scheduler={name}")
         self.fails(3, "config", "show", "--set", "sm.scheduler=random")
 
+    def test_every_cache_policy_that_is_listed_can_be_chosen(self):
+        for what, keys in (("replacements", ("l1.replacement", "l2.replacement")), ("set-indexes", ("l2.set_index",))):
+            names = [row.split()[0] for row in self.ok("list", what).stdout.splitlines()[1:]]
+            self.assertEqual(names, sorted(names))
+            for name in names:
+                if name in ("bits", "xor", "fermi"):   # not of every number of sets: test_cache.py
+                    continue
+                for key in keys:
+                    self.ok("config", "show", "--set", f"{key}={name}")
+
+    def test_every_corun_policy_that_is_listed_can_be_chosen(self):
+        names = [row.split()[0] for row in self.ok("list", "policies").stdout.splitlines()[1:]]
+        self.assertIn("shark", names)
+        self.ok("corun", "--mixes", "1", "--size", "2", "--limit", "2", "--policy", ",".join(names))
+
     def test_every_probe_that_is_listed_can_be_chosen(self):
         rows = [re.split(r"  +", row.rstrip()) for row in self.ok("list", "probes").stdout.splitlines()[1:]]
         names = [row[0] for row in rows]
@@ -78,7 +93,7 @@ class Listing(Case):
         self.fails(2, "probe", "--only", "nothing-like-it", says=", ".join(names))
 
     def test_lists_have_json_free_text_only_on_stdout(self):
-        for what in ("gpus", "drams", "controllers", "stats", "schedulers", "probes", "exit-codes", "ptx"):
+        for what in ("gpus", "drams", "controllers", "stats", "schedulers", "replacements", "set-indexes", "policies", "probes", "exit-codes", "ptx"):
             result = self.ok("list", what)
             self.assertTrue(result.stdout)
             self.assertEqual(result.stderr, "")

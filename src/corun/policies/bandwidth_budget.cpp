@@ -30,7 +30,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy bandwidth_budget;
-constinit const Policy bandwidth_budget{"bandwidth-budget", "In the order of arrival, while the sums of L2 and DRAM bandwidth stay under caps.", decide};
+extern constinit const Policy policy_bandwidth_budget{"bandwidth-budget", "In the order of arrival, while the sums of L2 and DRAM bandwidth stay under caps.", decide, "--aging --l2-cap --dram-cap"};
 
 }  // namespace simtlab::corun

@@ -39,7 +39,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy complementary;
-constinit const Policy complementary{"complementary", "Kernels bound by memory beside kernels bound by computation.", decide};
+extern constinit const Policy policy_complementary{"complementary", "Kernels bound by memory beside kernels bound by computation.", decide, "--memory-class"};
 
 }  // namespace simtlab::corun

@@ -35,7 +35,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy exclusive;
-constinit const Policy exclusive{"exclusive", "One client at a time, for a quantum, in turn.", decide};
+extern constinit const Policy policy_exclusive{"exclusive", "One client at a time, for a quantum, in turn.", decide, "--quantum"};
 
 }  // namespace simtlab::corun

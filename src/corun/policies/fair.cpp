@@ -20,7 +20,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy fair;
-constinit const Policy fair{"fair", "The client that is slowed down most is next.", decide};
+extern constinit const Policy policy_fair{"fair", "The client that is slowed down most is next.", decide};
 
 }  // namespace simtlab::corun

@@ -11,7 +11,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy mps;
-constinit const Policy mps{"mps", "In the order of arrival, as the hardware's queue does.", decide};
+extern constinit const Policy policy_mps{"mps", "In the order of arrival, as the hardware's queue does.", decide};
 
 }  // namespace simtlab::corun

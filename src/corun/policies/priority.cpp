@@ -35,7 +35,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy priority_first;
-constinit const Policy priority_first{"priority", "Clients with priority first; the others are throttled while those are active.", decide};
+extern constinit const Policy policy_priority{"priority", "Clients with priority first; the others are throttled while those are active.", decide, "--best-effort --priority"};
 
 }  // namespace simtlab::corun

@@ -25,7 +25,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy round_robin;
-constinit const Policy round_robin{"round-robin", "The client that was served longest ago is next.", decide};
+extern constinit const Policy policy_round_robin{"round-robin", "The client that was served longest ago is next.", decide};
 
 }  // namespace simtlab::corun

@@ -98,7 +98,6 @@ void decide(const View& view, Grants& grants) { grant_shark(view, grants); }
 
 }  // namespace
 
-extern const Policy shark;
-constinit const Policy shark{"shark", "The kernel with the most L2 traffic beside the M with the least.", decide};
+extern constinit const Policy policy_shark{"shark", "The kernel with the most L2 traffic beside the M with the least.", decide, "--light"};
 
 }  // namespace simtlab::corun

@@ -13,7 +13,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy shark_aging;
-constinit const Policy shark_aging{"shark-aging", "SHARK, but who was overtaken often enough goes first.", decide};
+extern constinit const Policy policy_shark_aging{"shark-aging", "SHARK, but who was overtaken often enough goes first.", decide, "--light --aging"};
 
 }  // namespace simtlab::corun

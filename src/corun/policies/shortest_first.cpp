@@ -12,7 +12,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern const Policy shortest_first;
-constinit const Policy shortest_first{"shortest-first", "The kernel that takes the least time alone.", decide};
+extern constinit const Policy policy_shortest_first{"shortest-first", "The kernel that takes the least time alone.", decide};
 
 }  // namespace simtlab::corun

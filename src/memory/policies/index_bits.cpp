@@ -23,10 +23,12 @@ class Bits final : public SetIndex {
   std::vector<unsigned> bits_;
 };
 
-}  // namespace
-
-std::unique_ptr<SetIndex> make_bits_index(const SetGeometry& geometry) {
+std::unique_ptr<SetIndex> make(const SetGeometry& geometry) {
   return std::make_unique<Bits>(device::parse_set_bits(geometry.bits), geometry.line_bytes);
 }
+
+}  // namespace
+
+extern constinit const SetIndexRule index_bits{"The address bits of set_bits", make};
 
 }  // namespace simtlab::memory

@@ -18,8 +18,10 @@ class Fermi final : public SetIndex {
   std::uint32_t top_;
 };
 
+std::unique_ptr<SetIndex> make(const SetGeometry& geometry) { return std::make_unique<Fermi>(geometry.sets); }
+
 }  // namespace
 
-std::unique_ptr<SetIndex> make_fermi_index(const SetGeometry& geometry) { return std::make_unique<Fermi>(geometry.sets); }
+extern constinit const SetIndexRule index_fermi{"What measurements found in Fermi's L1; 32 or 64 sets", make};
 
 }  // namespace simtlab::memory

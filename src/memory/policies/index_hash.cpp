@@ -25,11 +25,13 @@ class Hash final : public SetIndex {
   std::uint32_t sets_;
 };
 
-}  // namespace
-
-std::unique_ptr<SetIndex> make_hash_index(const SetGeometry& geometry) {
+std::unique_ptr<SetIndex> make(const SetGeometry& geometry) {
   if (std::has_single_bit(geometry.sets)) return std::make_unique<PowerOfTwo>(geometry.sets);
   return std::make_unique<Hash>(geometry.sets);
 }
+
+}  // namespace
+
+extern constinit const SetIndexRule index_hash{"Bits beyond the sets mixed and added; any number of sets", make};
 
 }  // namespace simtlab::memory

@@ -22,11 +22,13 @@ class Modulo final : public SetIndex {
   std::uint32_t sets_;
 };
 
-}  // namespace
-
-std::unique_ptr<SetIndex> make_modulo_index(const SetGeometry& geometry) {
+std::unique_ptr<SetIndex> make(const SetGeometry& geometry) {
   if (std::has_single_bit(geometry.sets)) return std::make_unique<PowerOfTwo>(geometry.sets);
   return std::make_unique<Modulo>(geometry.sets);
 }
+
+}  // namespace
+
+extern constinit const SetIndexRule index_modulo{"The line's number modulo the sets", make};
 
 }  // namespace simtlab::memory

@@ -14,8 +14,10 @@ class Xor final : public SetIndex {
   unsigned bits_;
 };
 
+std::unique_ptr<SetIndex> make(const SetGeometry& geometry) { return std::make_unique<Xor>(geometry.sets); }
+
 }  // namespace
 
-std::unique_ptr<SetIndex> make_xor_index(const SetGeometry& geometry) { return std::make_unique<Xor>(geometry.sets); }
+extern constinit const SetIndexRule index_xor{"The low bits with the next as many by exclusive or; a power of two of sets", make};
 
 }  // namespace simtlab::memory

@@ -10,8 +10,10 @@ class LeastFrequent final : public UseCounts {
   std::uint32_t victim(std::uint32_t set) override { return find(set, false); }
 };
 
+std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<LeastFrequent>(sets, ways); }
+
 }  // namespace
 
-std::unique_ptr<Replacement> make_least_frequent(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<LeastFrequent>(sets, ways); }
+extern constinit const ReplacementRule replace_lfu{"The line with the fewest uses since it came", make};
 
 }  // namespace simtlab::memory

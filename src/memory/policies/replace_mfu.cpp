@@ -10,8 +10,10 @@ class MostFrequent final : public UseCounts {
   std::uint32_t victim(std::uint32_t set) override { return find(set, true); }
 };
 
+std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<MostFrequent>(sets, ways); }
+
 }  // namespace
 
-std::unique_ptr<Replacement> make_most_frequent(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<MostFrequent>(sets, ways); }
+extern constinit const ReplacementRule replace_mfu{"The line with the most uses since it came", make};
 
 }  // namespace simtlab::memory

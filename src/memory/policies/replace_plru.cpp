@@ -41,8 +41,10 @@ class TreeLru final : public Replacement {
   std::vector<std::uint8_t> nodes_;   // of a set: node 1 is the root, 2n and 2n + 1 its halves
 };
 
+std::unique_ptr<Replacement> make(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<TreeLru>(sets, ways); }
+
 }  // namespace
 
-std::unique_ptr<Replacement> make_tree_lru(std::uint32_t sets, std::uint32_t ways) { return std::make_unique<TreeLru>(sets, ways); }
+extern constinit const ReplacementRule replace_plru{"A tree of bits, each of which points away from what was used last", make};
 
 }  // namespace simtlab::memory

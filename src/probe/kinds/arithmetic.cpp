@@ -195,6 +195,8 @@ double chain_cycles(Bench& bench, const Operation& op, const std::string& text, 
   return static_cast<double>(end - begin);
 }
 
+namespace {
+
 void probe_arithmetic(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const Bench::Buffer out(bench, 32 * 32);
@@ -205,5 +207,9 @@ void probe_arithmetic(Bench& bench) {
     probe_throughput(bench, op, out.address());
   }
 }
+
+}  // namespace
+
+extern constinit const Kind kind_arithmetic{"arithmetic", "Latency and throughput of each operation, and the warps that the peak needs", probe_arithmetic, "device", 30};
 
 }  // namespace simtlab::probe

@@ -21,8 +21,6 @@ Timed atomics(bool dependent) {
   return t;
 }
 
-}  // namespace
-
 void probe_atomic(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const std::uint32_t threads = std::min(facts.max_threads_per_block, 1024u);
@@ -56,5 +54,9 @@ void probe_atomic(Bench& bench) {
   const double one = 32.0 * facts.sms / slope_of_timed(bench, atomics(false), run);
   bench.found.once("atomic.throughput.same_address", one, "/cycle", "slope of atomics of one warp on each SM, all on one address", 3);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_atomic{"atomic", "Atomics on global memory: latency, throughput on one address and on many", probe_atomic, "cache", 130};
 
 }  // namespace simtlab::probe

@@ -196,8 +196,6 @@ void of_l2(Bench& bench, const Estimate& e, double clock) {
     bench.found.unknown("interconnect.sm_bytes_per_cycle", "L2 itself gives no more than one SM took");
 }
 
-}  // namespace
-
 void probe_bandwidth(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const std::uint32_t block = std::min(facts.max_threads_per_block, 1024u), threads = std::min(facts.max_threads_per_block, 512u);
@@ -223,5 +221,9 @@ void probe_bandwidth(Bench& bench) {
   }
   of_memory(bench, threads, blocks);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_bandwidth{"bandwidth", "Bytes per second of L1, L2 and memory, of one SM and of all; read, write, copy, triad", probe_bandwidth, "issue cache", 100};
 
 }  // namespace simtlab::probe

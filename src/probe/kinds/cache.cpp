@@ -178,8 +178,6 @@ void curve(Bench& bench, const Level& level, std::uint64_t from, std::uint64_t t
   bench.found.series(std::move(series));
 }
 
-}  // namespace
-
 void probe_cache(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   measured_latency(bench, "l1.latency", Path::through, 1024);
@@ -205,5 +203,9 @@ void probe_cache(Bench& bench) {
     curve(bench, level, l2_bytes / 8, 3 * l2_bytes, 1.06);
   }
 }
+
+}  // namespace
+
+extern constinit const Kind kind_cache{"cache", "L1 and L2: latency, size, line, sector, ways, replacement", probe_cache, "device", 60};
 
 }  // namespace simtlab::probe

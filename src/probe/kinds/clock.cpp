@@ -57,11 +57,13 @@ void rate(Bench& bench) {
   bench.found.measured("sm.clock", e.value, "Hz", e.interval, told ? fmt::format("clock against the timer of nanoseconds; the driver says {:.4g} GHz", *told / 1e9) : "clock against the timer of nanoseconds", e.samples);
 }
 
-}  // namespace
-
 void probe_clock(Bench& bench) {
   cost(bench);
   rate(bench);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_clock{"clock", "What reading the clock costs, and the clock's rate under load", probe_clock, "device", 20};
 
 }  // namespace simtlab::probe

@@ -37,12 +37,14 @@ void measure(Bench& bench, const char* name, const char* load) {
   bench.found.series(std::move(curve));
 }
 
-}  // namespace
-
 void probe_coalescing(Bench& bench) {
   const Finding* l1 = bench.found.find("l1.latency");
   if (l1 != nullptr && l1->known() && bench.board.facts().l1_caches_global != false) measure(bench, "l1", "ld.global.ca.u64 %l0, [%l0];");
   measure(bench, "l2", "ld.global.cg.u64 %l0, [%l0];");
 }
+
+}  // namespace
+
+extern constinit const Kind kind_coalescing{"coalescing", "Cost of a warp's load by the stride of its lanes", probe_coalescing, "cache", 110};
 
 }  // namespace simtlab::probe

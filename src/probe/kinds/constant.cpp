@@ -52,8 +52,6 @@ double sum_cycles(Bench& bench) {
   return slope_of_timed(bench, t, {});
 }
 
-}  // namespace
-
 void probe_constant(Bench& bench) {
   const double sum = sum_cycles(bench);
   const Estimate e = estimate(sample([&] { return chase_cycles(bench, steps(512, 64)) - sum; }));
@@ -91,5 +89,9 @@ void probe_constant(Bench& bench) {
   bench.found.exact("constant.line_bytes", line, "B", "bytes that share a place in the set", g.accesses());
   bench.found.exact("constant.bytes", static_cast<double>(*bytes), "B", "largest range of which nothing is forgotten", g.accesses());
 }
+
+}  // namespace
+
+extern constinit const Kind kind_constant{"constant", "Constant cache: latency, size, line", probe_constant, "cache", 70};
 
 }  // namespace simtlab::probe

@@ -79,13 +79,15 @@ void fence(Bench& bench) {
   bench.found.measured("latency.fence", e.value, "cycles", e.interval, "slope of fences of one warp with nothing under way", e.samples);
 }
 
-}  // namespace
-
 void probe_control(Bench& bench) {
   branch(bench);
   divergence(bench);
   barrier(bench);
   fence(bench);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_control{"control", "Branches, divergence, barriers, fences", probe_control, "arithmetic issue", 140};
 
 }  // namespace simtlab::probe

@@ -76,11 +76,13 @@ void measure(Bench& bench, bool in, bool pinned) {
   bench.found.series(std::move(curve));
 }
 
-}  // namespace
-
 void probe_copy(Bench& bench) {
   for (const bool pinned : {true, false})
     for (const bool in : {true, false}) measure(bench, in, pinned);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_copy{"copy", "Copies between host and device, pinned and pageable", probe_copy, "device", 160};
 
 }  // namespace simtlab::probe

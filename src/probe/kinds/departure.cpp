@@ -83,11 +83,13 @@ void measure(Bench& bench, const Source& source) {
   fit("coalesced", "warps", warps, [&](std::uint32_t w) { return span(bench, w, at(), 0, line, part, passes, out.address()); }, "slope of the last of several warps' loads of one line each");
 }
 
-}  // namespace
-
 void probe_departure(Bench& bench) {
   measure(bench, {"l2", true});
   measure(bench, {"dram", false});
 }
+
+}  // namespace
+
+extern constinit const Kind kind_departure{"departure", "Departure delays: between loads of a warp, and between those of several", probe_departure, "cache memory", 120};
 
 }  // namespace simtlab::probe

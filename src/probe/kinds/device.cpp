@@ -21,8 +21,6 @@ const char* architecture_of(int major, int minor) {
   }
 }
 
-}  // namespace
-
 void probe_device(Bench& bench) {
   const gpu::BoardFacts& f = bench.board.facts();
   Findings& found = bench.found;
@@ -50,5 +48,9 @@ void probe_device(Bench& bench) {
   if (f.memory_clock_hz && f.bus_bits) found.exact("dram.bandwidth", 2 * *f.memory_clock_hz * *f.bus_bits / 8, "B/s", told + ": two transfers a clock on the whole bus");
   if (f.l1_caches_global) found.word("l1.caches_global", *f.l1_caches_global ? "true" : "false", told);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_device{"device", "What the driver tells", probe_device, "", 10};
 
 }  // namespace simtlab::probe

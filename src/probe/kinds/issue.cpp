@@ -96,8 +96,6 @@ void width(Bench& bench, unsigned schedulers, std::uint64_t out) {
     bench.found.unknown("sm.issue_width", "the pipelines of one scheduler take no more than one instruction a cycle together");
 }
 
-}  // namespace
-
 void probe_issue(Bench& bench) {
   const Bench::Buffer out(bench, 32 * 32);
   if (const unsigned count = schedulers(bench, out.address()); count != 0)
@@ -105,5 +103,9 @@ void probe_issue(Bench& bench) {
   else
     bench.found.unknown("sm.issue_width", "the number of schedulers is not known");
 }
+
+}  // namespace
+
+extern constinit const Kind kind_issue{"issue", "Schedulers of an SM and instructions that one issues in a cycle", probe_issue, "arithmetic", 40};
 
 }  // namespace simtlab::probe

@@ -88,11 +88,13 @@ void blocks(Bench& bench) {
   bench.found.measured("launch.block_gap", e.value, "cycles", e.interval, "mean gap between the first blocks that begin on one SM, median of SMs", e.samples);
 }
 
-}  // namespace
-
 void probe_launch(Bench& bench) {
   host_side(bench);
   blocks(bench);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_launch{"launch", "Launching kernels: first, blocking, queued, as a graph; between blocks", probe_launch, "device", 150};
 
 }  // namespace simtlab::probe

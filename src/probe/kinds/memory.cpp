@@ -107,11 +107,13 @@ void under_load(Bench& bench) {
   bench.found.series(std::move(curve));
 }
 
-}  // namespace
-
 void probe_memory(Bench& bench) {
   latency(bench);
   under_load(bench);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_memory{"memory", "Latency of main memory, alone and under load", probe_memory, "cache", 80};
 
 }  // namespace simtlab::probe

@@ -57,13 +57,15 @@ void compare(Bench& bench, const std::string& key, std::uint32_t threads, std::u
     bench.found.unknown(key, fmt::format("{} blocks of {} threads were seen on one SM at once, the driver says {}", seen, threads, told));
 }
 
-}  // namespace
-
 void probe_occupancy(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   compare(bench, "occupancy.blocks.32", 32, 0);
   compare(bench, "occupancy.blocks.256", std::min(256u, facts.max_threads_per_block), 0);
   compare(bench, "occupancy.blocks.shared", 64, static_cast<std::uint32_t>(facts.shared_bytes_per_block / 2));
 }
+
+}  // namespace
+
+extern constinit const Kind kind_occupancy{"occupancy", "Blocks and warps that an SM really holds", probe_occupancy, "device", 170};
 
 }  // namespace simtlab::probe

@@ -89,8 +89,6 @@ void atomics(Bench& bench, unsigned threads) {
   bench.found.measured("throughput.shared_atomic", rate.value, "/cycle", rate.interval, fmt::format("atomics in two lengths of time, {} threads on one SM, an address a thread", threads), rate.samples);
 }
 
-}  // namespace
-
 void probe_shared(Bench& bench) {
   const Estimate e = estimate(sample([&] { return cycles_of(bench, 0, 0, 1); }));
   bench.found.measured("shared.latency", e.value, "cycles", e.interval, "slope of dependent reads of one thread", e.samples);
@@ -109,5 +107,9 @@ void probe_shared(Bench& bench) {
     bench.found.measured("throughput.shared", rate.value, "/cycle", rate.interval, fmt::format("reads without conflict in two lengths of time, {} threads on one SM", threads), rate.samples);
   atomics(bench, threads);
 }
+
+}  // namespace
+
+extern constinit const Kind kind_shared{"shared", "Shared memory: latency, banks, their width, throughput, atomics", probe_shared, "device", 50};
 
 }  // namespace simtlab::probe

@@ -52,8 +52,6 @@ class Reach {
   std::map<std::pair<std::uint64_t, std::uint64_t>, double> known_;
 };
 
-}  // namespace
-
 void probe_tlb(Bench& bench) {
   const std::uint64_t bytes = std::min<std::uint64_t>(1 << 30, bench.board.facts().free_bytes / 2) / most_page * most_page;
   if (bytes < 64 * most_page) return bench.found.unknown("tlb.entries", "not enough memory of the device is free");
@@ -75,5 +73,9 @@ void probe_tlb(Bench& bench) {
   curve.knees.push_back({static_cast<double>(*widest * page) / (2 << 20), 0, 0, "end of the table"});
   bench.found.series(std::move(curve));
 }
+
+}  // namespace
+
+extern constinit const Kind kind_tlb{"tlb", "Translation of addresses: reach, page, cost of a miss", probe_tlb, "memory", 90};
 
 }  // namespace simtlab::probe

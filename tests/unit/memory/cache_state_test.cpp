@@ -1,8 +1,10 @@
 // A cache that is restored goes on as the one that was saved.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
+#include "device/policy_names.h"
 #include "memory/cache.h"
 
 namespace simtlab::memory {
@@ -33,8 +35,8 @@ std::vector<std::uint64_t> use(Cache& cache, std::mt19937& random, unsigned time
 
 TEST(CacheState, GoesOnWhereItWasSaved) {
   for (const std::uint32_t line_bytes : {32u, 64u, 128u})
-    for (const auto replacement : {device::Replacement::lru, device::Replacement::fifo, device::Replacement::random, device::Replacement::plru,
-                                   device::Replacement::lfu, device::Replacement::mfu}) {
+    for (const auto& [name, replacement] : device::names_of(static_cast<const device::Replacement*>(nullptr))) {
+      SCOPED_TRACE(name);
       const CacheConfig config{.bytes = 48 * 128, .line_bytes = line_bytes, .ways = 4, .replacement = replacement, .set_index = device::SetIndex::hash};
       Cache cache(config), other(config);
       std::mt19937 random(1), elsewhere(2);

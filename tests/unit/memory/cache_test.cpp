@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "device/policy_names.h"
 #include "memory/mshr.h"
 
 namespace simtlab::memory {
@@ -45,6 +46,35 @@ TEST(Cache, FirstInLeavesFirstHoweverOftenItIsUsed) {
   fill(cache, 4);
   EXPECT_EQ(cache.probe(0, 1).hit, 0);
   EXPECT_EQ(cache.probe(1, 1).hit, 1);
+}
+
+// The names of device files come from the names of the files; both lists are in one order.
+TEST(CachePolicies, EveryNameOfTheDeviceFileIsAFileAndHasASentence) {
+  std::vector<std::string_view> names, files;
+  for (const auto& one : replacement_rules()) {
+    files.push_back(one.name);
+    EXPECT_GT(one.entry->doc.size(), 10u) << one.name;
+  }
+  for (const auto& [name, kind] : device::names_of(static_cast<const device::Replacement*>(nullptr))) {
+    names.push_back(name);
+    EXPECT_EQ(device::name_of(kind), name);
+    EXPECT_EQ(make_replacement(kind, 4, 2) == nullptr, name == "lru" || name == "fifo" || name == "random") << name;
+  }
+  EXPECT_EQ(names, files);
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  names.clear(), files.clear();
+  for (const auto& one : set_index_rules()) {
+    files.push_back(one.name);
+    EXPECT_GT(one.entry->doc.size(), 10u) << one.name;
+  }
+  for (const auto& [name, kind] : device::names_of(static_cast<const device::SetIndex*>(nullptr))) {
+    names.push_back(name);
+    EXPECT_EQ(device::name_of(kind), name);
+    const auto index = make_set_index(kind, {.sets = 64, .line_bytes = 128, .bits = "7 8 9 10 11 12"});
+    for (std::uint64_t line = 0; line < 1000; ++line) EXPECT_LT(index->set_of(line * 37), 64u) << name;
+  }
+  EXPECT_EQ(names, files);
+  EXPECT_TRUE(std::ranges::is_sorted(names));
 }
 
 TEST(Cache, RandomReplacementRepeatsForOneSeed) {

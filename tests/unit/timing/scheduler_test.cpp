@@ -2,11 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <vector>
+
+#include "device/policy_names.h"
 
 namespace simtlab::timing {
 namespace {
+
+unsigned pick(std::string_view policy, const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
+  return find_named(scheduler_policies(), policy)->pick(scheduler, eligible);
+}
 
 TEST(WarpScheduler, AWarpIsNotReadyOneCycleBeforeItsTimeAndReadyOnIt) {
   for (const Cycle at : {1u, 5u, 63u, 64u, 65u, 200u, 100000u}) {
@@ -64,32 +72,27 @@ TEST(WarpScheduler, SlotsUpToNowGetTheReasonThatHeldAndAnIssueIsSelected) {
 TEST(LooseRoundRobin, TakesTheNextWarpAfterTheLastAndWrapsAround) {
   WarpScheduler scheduler;
   scheduler.last = 5;
-  EXPECT_EQ(loose_round_robin.pick(scheduler, 0b11100001), 6u);
+  EXPECT_EQ(pick("lrr", scheduler, 0b11100001), 6u);
   scheduler.last = 7;
-  EXPECT_EQ(loose_round_robin.pick(scheduler, 0b11100001), 0u);
+  EXPECT_EQ(pick("lrr", scheduler, 0b11100001), 0u);
   scheduler.last = 63;
-  EXPECT_EQ(loose_round_robin.pick(scheduler, WarpScheduler::bit(63)), 63u);
+  EXPECT_EQ(pick("lrr", scheduler, WarpScheduler::bit(63)), 63u);
 }
 
 TEST(GreedyThenOldest, StaysWithItsWarpElseTakesTheOldest) {
   WarpScheduler scheduler;
   scheduler.age = {7, 3, 9, 1};
   scheduler.last = 2;
-  EXPECT_EQ(greedy_then_oldest.pick(scheduler, 0b0111), 2u);
-  EXPECT_EQ(greedy_then_oldest.pick(scheduler, 0b0011), 1u);
-  EXPECT_EQ(greedy_then_oldest.pick(scheduler, 0b1011), 3u);
-}
-
-TEST(SchedulerPolicies, EveryNameOfTheDeviceFileHasOne) {
-  EXPECT_EQ(scheduler_policy(device::Scheduler::lrr).name, "lrr");
-  EXPECT_EQ(scheduler_policy(device::Scheduler::gto).name, "gto");
+  EXPECT_EQ(pick("gto", scheduler, 0b0111), 2u);
+  EXPECT_EQ(pick("gto", scheduler, 0b0011), 1u);
+  EXPECT_EQ(pick("gto", scheduler, 0b1011), 3u);
 }
 
 TEST(Policies, OldestTakesTheOldestWhoeverIssuedLast) {
   WarpScheduler scheduler;
   for (unsigned w = 0; w < 64; ++w) scheduler.age[w] = 100 - w;
   scheduler.last = 3;
-  EXPECT_EQ(oldest_first.pick(scheduler, WarpScheduler::bit(3) | WarpScheduler::bit(9) | WarpScheduler::bit(5)), 9u);
+  EXPECT_EQ(pick("oldest", scheduler, WarpScheduler::bit(3) | WarpScheduler::bit(9) | WarpScheduler::bit(5)), 9u);
 }
 
 TEST(Policies, TwoLevelTakesTurnsInAGroupAndLeavesItOnlyWhenNobodyInItCan) {
@@ -97,22 +100,28 @@ TEST(Policies, TwoLevelTakesTurnsInAGroupAndLeavesItOnlyWhenNobodyInItCan) {
   const WarpScheduler::Mask all = ~WarpScheduler::Mask{0};
   std::string order;
   for (int i = 0; i < 10; ++i) {
-    scheduler.last = static_cast<std::uint8_t>(two_level.pick(scheduler, all));
+    scheduler.last = static_cast<std::uint8_t>(pick("two_level", scheduler, all));
     order += std::to_string(scheduler.last);
   }
   EXPECT_EQ(order, "1234567012");
-  EXPECT_EQ(two_level.pick(scheduler, all & ~WarpScheduler::Mask{0xff}), 8u);
-  EXPECT_EQ(two_level.pick(scheduler, WarpScheduler::bit(40) | WarpScheduler::bit(20)), 20u);
+  EXPECT_EQ(pick("two_level", scheduler, all & ~WarpScheduler::Mask{0xff}), 8u);
+  EXPECT_EQ(pick("two_level", scheduler, WarpScheduler::bit(40) | WarpScheduler::bit(20)), 20u);
   scheduler.last = 63;
-  EXPECT_EQ(two_level.pick(scheduler, WarpScheduler::bit(2) | WarpScheduler::bit(57)), 57u);
-  EXPECT_EQ(two_level.pick(scheduler, WarpScheduler::bit(2)), 2u);
+  EXPECT_EQ(pick("two_level", scheduler, WarpScheduler::bit(2) | WarpScheduler::bit(57)), 57u);
+  EXPECT_EQ(pick("two_level", scheduler, WarpScheduler::bit(2)), 2u);
 }
 
-TEST(Policies, EveryPolicyOfTheDeviceFileHasItsName) {
-  EXPECT_EQ(scheduler_policy(device::Scheduler::oldest).name, "oldest");
-  EXPECT_EQ(scheduler_policy(device::Scheduler::two_level).name, "two_level");
-  EXPECT_EQ(scheduler_policy(device::Scheduler::lrr).name, "lrr");
-  EXPECT_EQ(scheduler_policy(device::Scheduler::gto).name, "gto");
+TEST(Policies, EveryNameOfTheDeviceFileIsAFileAndHasASentence) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, id] : device::names_of(static_cast<const device::Scheduler*>(nullptr))) {
+    EXPECT_EQ(find_named(scheduler_policies(), name), &scheduler_policy(id));
+    EXPECT_GT(scheduler_policy(id).doc.size(), 10u) << name;
+    names.push_back(name);
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  EXPECT_EQ(names.size(), scheduler_policies().size());
+  for (const device::Scheduler known : {device::Scheduler::lrr, device::Scheduler::gto, device::Scheduler::oldest, device::Scheduler::two_level})
+    EXPECT_NE(scheduler_policy(known).pick, nullptr);
 }
 
 }  // namespace

@@ -8,6 +8,6 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) { re
 
 }  // namespace
 
-constinit const SchedulerPolicy oldest_first{"oldest", device::Scheduler::oldest, pick};
+extern constinit const SchedulerPolicy scheduler_oldest{"The oldest ready warp", pick};
 
 }  // namespace simtlab::timing

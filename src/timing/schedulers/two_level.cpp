@@ -25,6 +25,6 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
 
 }  // namespace
 
-constinit const SchedulerPolicy two_level{"two_level", device::Scheduler::two_level, pick};
+extern constinit const SchedulerPolicy scheduler_two_level{"Round-robin within a group of eight warps, the next group when none of them is ready", pick};
 
 }  // namespace simtlab::timing

@@ -12,6 +12,6 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
 
 }  // namespace
 
-constinit const SchedulerPolicy loose_round_robin{"lrr", device::Scheduler::lrr, pick};
+extern constinit const SchedulerPolicy scheduler_lrr{"Loose round-robin: the ready warp after the one that issued last", pick};
 
 }  // namespace simtlab::timing

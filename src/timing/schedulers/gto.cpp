@@ -11,6 +11,6 @@ unsigned pick(const WarpScheduler& scheduler, WarpScheduler::Mask eligible) {
 
 }  // namespace
 
-constinit const SchedulerPolicy greedy_then_oldest{"gto", device::Scheduler::gto, pick};
+extern constinit const SchedulerPolicy scheduler_gto{"Greedy then oldest: the same warp while it is ready, else the oldest", pick};
 
 }  // namespace simtlab::timing
