@@ -8,7 +8,9 @@ import unittest
 
 from harness import SIMTLAB, SOURCE, Case, main, needs_clang
 
-BLOCK = re.compile(r"(?ms)^```(\w+)(?: ([\w.-]+))?\n(.*?)^```$")
+BLOCK = re.compile(r"(?ms)^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$")
+CHAPTER = re.compile(r"(?m)^## ")
+EXTENDED = os.environ.get("SIMTLAB_EXTENDED")   # the same with the policies that the last chapter adds
 
 
 def has_loops():
@@ -18,26 +20,40 @@ def has_loops():
 
 @needs_clang
 class Guide(Case):
-    def shell(self, text):
-        env = self.environment({"PATH": f"{pathlib.Path(SIMTLAB).parent}:{os.environ['PATH']}"})
+    def shell(self, text, extended):
+        folder = pathlib.Path(SIMTLAB).parent
+        if extended:
+            folder = self.folder / "extended"
+            folder.mkdir(exist_ok=True)
+            if not (folder / "simtlab").exists():
+                (folder / "simtlab").symlink_to(EXTENDED)
+        env = self.environment({"PATH": f"{folder}:{os.environ['PATH']}"})
         return subprocess.run(["bash", "-euo", "pipefail", "-c", text], cwd=self.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
 
     def test_every_block_works(self):
         ran = 0
         outputs = []
-        for language, name, body in BLOCK.findall((SOURCE / "docs/guide.md").read_text()):
-            if name:
-                self.file(name, body)
-                continue
-            self.assertEqual(language, "sh", "a block of the guide is a file with its name, or commands")
-            for command in body.splitlines():
-                if "--loop" in command and not has_loops():
+        chapters = CHAPTER.split((SOURCE / "docs/guide.md").read_text())
+        for number, chapter in enumerate(chapters):
+            last = number + 1 == len(chapters)
+            for language, name, body in BLOCK.findall(chapter):
+                if name:
+                    self.file(name, body)
                     continue
-                with self.subTest(command=command):
-                    done = self.shell(command)
-                    self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}\n{done.stderr}")
-                    outputs.append((command, done.stdout, done.stderr))
-                ran += 1
+                if language == "console":   # a build with further files: test_extend.py
+                    self.assertIn("-DSIMTLAB_EXTENSIONS=", body)
+                    continue
+                self.assertEqual(language, "sh", "a block of the guide is a file with its name, or commands")
+                if last and not EXTENDED:
+                    continue
+                for command in body.splitlines():
+                    if "--loop" in command and not has_loops():
+                        continue
+                    with self.subTest(command=command):
+                        done = self.shell(command, last)
+                        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}\n{done.stderr}")
+                        outputs.append((command, done.stdout, done.stderr))
+                    ran += 1
         self.assertGreater(ran, 14)
         said = {command: (out, err) for command, out, err in outputs}
         # What the page says of them.
@@ -46,6 +62,15 @@ class Guide(Case):
             self.assertGreater((self.folder / page).stat().st_size, 100_000)
         times = [self.gpu_time(f"{name}.json") for name in ("rows", "warps")]
         self.assertGreater(times[0], times[1])
+        if EXTENDED:
+            hits = [json.loads((self.folder / f"{name}.json").read_text())["total"]["l1.read.hits"]["value"] for name in ("lru", "lip")]
+            self.assertEqual(hits, [0, 7200])
+
+    def test_the_code_of_the_guide_is_the_code_that_is_built(self):
+        shown = {name.removeprefix("mine/"): body for language, name, body in BLOCK.findall((SOURCE / "docs/guide.md").read_text()) if language == "cpp"}
+        built = {str(path.relative_to(SOURCE / "examples/extend")): path.read_text() for path in (SOURCE / "examples/extend").rglob("*.cpp")}
+        self.assertEqual(shown, built)
+        self.assertEqual(len(built), 4)
 
     def gpu_time(self, name):
         return json.loads((self.folder / name).read_text())["total"]["gpu.time"]["value"]
