@@ -31,10 +31,12 @@ struct Finding {
 struct Series {
   struct Point { double x = 0, y = 0; };
   struct Knee { double x = 0, low = 0, high = 0; std::string what; };
+  struct Level { double first = 0, last = 0, y = 0, low = 0, high = 0, confidence = 0; std::size_t points = 0; std::optional<double> p; };   // p: that chance alone parts it from the one before
   std::string name;                 // "l1.latency"
   std::string x, y;                 // "bytes", "cycles"
   std::vector<Point> points;
-  std::vector<Knee> knees;          // detected
+  std::vector<Knee> knees = {};     // detected
+  std::vector<Level> levels = {};   // the same
 };
 
 class Findings {

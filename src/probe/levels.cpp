@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "probe/finding.h"
 
 namespace simtlab::probe {
 namespace {
@@ -54,6 +57,22 @@ class LevelSearch {
     return values.percentile(0.9) - values.percentile(0.1) <= step_;
   }
 
+  // The part, or what is left of it without the transition at one of its ends, which may be a fifth of it.
+  std::optional<Plateau> level_within(std::size_t first, std::size_t last) const {
+    if (level(first, last)) return Plateau{.first = first, .last = last, .interval = {}};
+    const std::size_t most = (last + 1 - first) / 5;
+    for (std::size_t cut = 1; cut <= most; ++cut)
+      for (const auto& [from, to] : {std::pair{first + cut, last}, std::pair{first, last - cut}})
+        if (even(from, to)) return Plateau{.first = from, .last = to, .interval = {}};
+    return std::nullopt;
+  }
+  // All of its values are within a step.
+  bool even(std::size_t first, std::size_t last) const {
+    if (!level(first, last)) return false;
+    const auto [low, high] = std::minmax_element(y_.begin() + static_cast<std::ptrdiff_t>(first), y_.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    return *high - *low <= step_;
+  }
+
   void segments() {
     std::vector<double> values;
     for (const double y : y_) values.push_back(std::exp(y - y_.front()));
@@ -64,7 +83,7 @@ class LevelSearch {
     for (const Change& c : change_points(values, change)) ends.push_back(c.at);
     ends.push_back(y_.size());
     for (const std::size_t end : ends) {
-      if (level(first, end - 1)) out_.plateaus.push_back({.first = first, .last = end - 1, .interval = {}});
+      if (const auto plateau = level_within(first, end - 1)) out_.plateaus.push_back(*plateau);
       first = end;
     }
   }
@@ -182,6 +201,20 @@ class LevelSearch {
 Levels find_levels(const Curve& curve, const LevelOptions& options) {
   SIMTLAB_ASSERT(!curve.empty(), "a curve has points");
   return LevelSearch(curve, options).run();
+}
+
+void mark_levels(Series& series) {
+  Curve curve;
+  for (const Series::Point& p : series.points) curve.push_back({p.x, p.y, 1});
+  if (curve.size() < least_points) return;
+  const LevelOptions options;
+  const Levels found = find_levels(curve, options);
+  for (std::size_t i = 0; i < found.plateaus.size(); ++i) {
+    const Plateau& p = found.plateaus[i];
+    series.levels.push_back({curve[p.first].bytes, curve[p.last].bytes, p.cycles, p.interval.low, p.interval.high, options.confidence, p.points, {}});
+    if (i > 0) series.levels.back().p = found.boundaries[i - 1].p;
+  }
+  for (const Boundary& b : found.boundaries) series.knees.push_back({b.bytes, b.interval.low, b.interval.high, b.rises ? "rises" : "falls"});
 }
 
 const Boundary* boundary_at(const Levels& levels, double bytes, double tolerance) {

@@ -43,6 +43,10 @@ struct Levels {
 // Deterministic: seeds are fixed.
 Levels find_levels(const Curve& curve, const LevelOptions& options = {});
 
+// Marks the levels of a curve of latency by footprint, and where they end. Nothing if it has too few points.
+struct Series;
+void mark_levels(Series& series);
+
 // The boundary where a level of this size would end: the one whose transition or interval holds `bytes`, or the nearest
 // within `tolerance` (share); null if there is none.
 const Boundary* boundary_at(const Levels& levels, double bytes, double tolerance);

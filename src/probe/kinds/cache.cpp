@@ -163,18 +163,15 @@ void curve(Bench& bench, const Level& level, std::uint64_t from, std::uint64_t t
   const Bench::Buffer room(bench, to + 4096);
   Series series;
   series.name = key(level, "curve"), series.x = "bytes", series.y = "cycles";
-  Curve points;
   for (double size = static_cast<double>(from); size <= static_cast<double>(to); size *= ratio) {
     const std::uint64_t lines = std::max<std::uint64_t>(static_cast<std::uint64_t>(size) / 128, 2);
-    if (!points.empty() && points.back().bytes >= static_cast<double>(lines * 128)) continue;
+    if (!series.points.empty() && series.points.back().x >= static_cast<double>(lines * 128)) continue;
     const Ring ring(bench, room, shuffled(steps(lines * 128, 128), bench.options.seed), 128);
     const std::uint64_t loads = std::clamp<std::uint64_t>(lines / chase_round, 1, 4) * chase_round;
     const double cycles = chase(bench, level.path, ring, lines, static_cast<std::uint32_t>(loads));
-    points.push_back({static_cast<double>(lines * 128), cycles, 1});
     series.points.push_back({static_cast<double>(lines * 128), cycles});
   }
-  if (points.size() >= least_points)
-    for (const Boundary& b : find_levels(points).boundaries) series.knees.push_back({b.bytes, b.interval.low, b.interval.high, b.rises ? "rises" : "falls"});
+  mark_levels(series);
   bench.found.series(std::move(series));
 }
 

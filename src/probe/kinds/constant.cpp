@@ -6,6 +6,7 @@
 
 #include "probe/geometry.h"
 #include "probe/kinds.h"
+#include "probe/levels.h"
 #include "probe/sampling.h"
 #include "probe/timed.h"
 
@@ -61,6 +62,7 @@ void probe_constant(Bench& bench) {
     const std::uint64_t size = static_cast<std::uint64_t>(bytes) / 64 * 64;
     curve.points.push_back({static_cast<double>(size), chase_cycles(bench, steps(size, 64))});
   }
+  mark_levels(curve);
   bench.found.series(std::move(curve));
   // Typical times of hits and misses.
   const Census hits = visit(bench, steps(512, 64), 64, 64, 0), misses = visit(bench, steps(constant_bytes / 2, 64), constant_bytes / 128, 64, 0);   // what a pass before has brought to L2
