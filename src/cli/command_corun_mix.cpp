@@ -26,6 +26,8 @@ namespace {
 constexpr std::uint64_t max_trace_bytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t most_launches = 1'000'000'000;
 constexpr double most_applications = 2'000'000;   // whose results are kept
+constexpr double most_kept_launches = 1'000'000;
+constexpr std::size_t launches_of_one_mix = 500;    // kept for a picture unless the user says otherwise
 
 struct PolicyOptions {
   std::optional<std::uint32_t> light, best_effort;
@@ -76,6 +78,7 @@ struct MixOptions {
   std::string host = "fast";
   std::string profiles, model, log;      // fast: the first two
   std::optional<double> shorten;         // fast
+  std::optional<std::size_t> launches;
   std::string applications;              // cycle
   RunOptions run;                        // cycle
   bool learn = false;
@@ -211,6 +214,11 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   study.options.learn = o.learn;
   study.priorities = priorities_of(o, host.applications);
   const auto groups = mixes_of(o, host.applications);
+  std::size_t mixes = 0;
+  for (const auto& group : groups) mixes += group.size();
+  study.options.launches = o.launches.value_or(mixes == 1 ? launches_of_one_mix : 0);
+  if (static_cast<double>(study.options.launches * mixes * o.policies.size() * o.limits.size()) > most_kept_launches)
+    throw Error(ExitCode::usage, "corun-amount", fmt::format("--launches {} would keep more than {:g} launches over all mixes, policies and limits", study.options.launches, most_kept_launches), "a smaller N, or fewer mixes at a time");
   std::string log;
   if (!o.log.empty()) {
     if (groups.size() != 1 || groups.front().size() != 1 || o.policies.size() != 1 || o.limits.size() != 1)
@@ -302,6 +310,7 @@ void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   corun.add_option("--model", o->model, "Parameters of the interference model (default: data/corun/model-titanx.toml)")->check(not_empty)->type_name("FILE");
   corun.add_option("--shorten", o->shorten, "Applications do 1/X of their iterations (default 10)")->check(CLI::Range(1.0, 1e9))->type_name("X");
   corun.add_option("--priority", o->priorities, "Of an application, for policy priority; may be repeated")->check(not_empty)->type_name("APP=N")->allow_extra_args(false);
+  corun.add_option("--launches", o->launches, "Launches of each mix and policy that the result keeps for the page's picture (default: 500 of a single mix, none of several)")->check(CLI::Range(0, 100000))->type_name("N");
   corun.add_flag("--learn", o->learn, "Kernels are unknown to the policy until they have run once");
   corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")->check(not_empty)->type_name("FILE");
   add_policy_options(corun, o->policy);

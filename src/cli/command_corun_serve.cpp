@@ -38,6 +38,7 @@ struct ServeOptions {
   double rate = 200000, linger = 0, patience = 0.2;
   std::string device;
   unsigned threads = 1;
+  std::size_t launches = 500;
 };
 
 // A simulated GPU in a thread of its own, which is told who waits at the gate.
@@ -172,10 +173,13 @@ int serve(ServeOptions o) {
     log->write(server.core().log(0).text);
     server.core().on_decision = [&](std::string_view line) { keep(log, [&] { log->write(line), log->write("\n"); }); };
   }
-  if (!o.timeline.empty()) {
-    timeline.emplace(o.timeline);
-    server.core().on_span = [&](const live::Core::Span& span) { keep(timeline, [&] { timeline->add(span); }); };
-  }
+  if (!o.timeline.empty()) timeline.emplace(o.timeline);
+  LiveLaunches launches(o.json.empty() ? 0 : o.launches);
+  if (timeline || !o.json.empty())
+    server.core().on_span = [&](const live::Core::Span& span) {
+      keep(timeline, [&] { timeline->add(span); });
+      launches.add(span);
+    };
   const Signals signals(0);
   talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.settings.limit, o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
   std::uint64_t busy_ns = 0;
@@ -193,6 +197,7 @@ int serve(ServeOptions o) {
   if (device && o.json != "-") print(device->summary());
   if (!o.json.empty()) {
     result::Result result = result_of(stats);
+    launches.add_to(result);
     clock.finish(result);
     write_to(o.json, result::to_json(result));
   }
@@ -212,6 +217,7 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
   sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")->check(not_empty)->type_name("FILE");
   sub->add_option("--timeline", o->timeline, "Write launches and waits as a Chrome trace (ui.perfetto.dev), when the daemon ends")->check(not_empty)->type_name("FILE");
   sub->add_option("--json", o->json, "Write the counts as JSON when the daemon ends: to stdout in place of the summary, or with --json=FILE to FILE")->check(not_empty)->type_name("[=FILE]");
+  sub->add_option("--launches", o->launches, "Launches that --json keeps for the page's picture, the first to end (default 500)")->check(CLI::Range(0, 100000))->type_name("N");
   sub->add_option("--clients", o->caps.clients, "Connections at a time (default 512)")->check(CLI::Range(1, 100000))->type_name("N");
   sub->add_option("--rate", o->rate, "Messages a second of one client; more of them wait (default 200000)")->type_name("N");
   sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")->check(not_empty)->type_name("sim:NAME");

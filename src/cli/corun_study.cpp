@@ -165,6 +165,19 @@ std::string corun_kernel_table(const std::vector<CorunCell>& cells) {
   return out + "\nalone, together: time on the GPU of a launch, mean; shares are of all that the mix moved.\n";
 }
 
+// The first launches of each mix, and how many more there were.
+void add_launches(const CorunCell& c, result::KernelResult& k) {
+  result::Table table{"launches", {}};
+  for (std::size_t mix = 0; mix < c.mixes.size(); ++mix)
+    for (const corun::LaunchRecord& l : c.mixes[mix].launches) {
+      const ApplicationResult& a = c.mixes[mix].applications[l.process];
+      table.rows.push_back({static_cast<std::uint64_t>(mix + 1), static_cast<std::uint64_t>(l.process + 1), a.name, std::uint64_t{1}, short_name(a.kernels[l.kernel].name), l.asked, l.granted, l.ended});
+    }
+  if (table.rows.empty()) return;
+  k.metrics.set("corun.launches.left_out", c.launches - table.rows.size());
+  k.tables.push_back(std::move(table));
+}
+
 // Only the cycle-level host counts what kernels move.
 bool counts_traffic(const CorunCell& cell) { return cell.mixes.front().applications.front().kernels.front().together.has_value(); }
 
@@ -197,6 +210,7 @@ result::Result result_of(const std::vector<CorunCell>& cells, bool applications)
     k.name = k.demangled = fmt::format("{} of {}, limit {}", c.policy, c.size, c.limit);
     set_metrics(c, k.metrics);
     if (cells.size() == 1) out.total = k.metrics;
+    add_launches(c, k);
     if (!applications) continue;
     const std::string cell_name = k.name;
     for (std::size_t mix = 0; mix < c.mixes.size(); ++mix)

@@ -18,6 +18,8 @@ struct Process {
   std::uint64_t next = 0;                // launch
   Sequence sequence = 0;                 // of the launch that runs
   Time began = 0;
+  std::size_t record = none;             // of its launch, in MixResult::launches
+  static constexpr std::size_t none = ~std::size_t{0};
   std::size_t step() const { return next % kernels.size(); }
 };
 
@@ -78,6 +80,7 @@ class Host {
     const std::size_t step = p.step();
     const Profile& profile = w.sequence[step].profile;
     const Time took = now_ - p.began;
+    if (p.record != Process::none) out_.launches[p.record].ended = now_;
     --running_;
     scheduler_.end(now_, p.sequence, took);
     if (options_.learn && scheduler_.profile(p.kernels[step]) == nullptr) scheduler_.kernel(now_, w.name + "/" + w.sequence[step].kernel, &profile);
@@ -102,7 +105,9 @@ class Host {
     while (!arrivals_.empty() && arrivals_.top().at <= now_) {
       const std::size_t process = arrivals_.top().process;
       arrivals_.pop();
-      const Process& p = processes_[process];
+      Process& p = processes_[process];
+      p.record = out_.launches.size() < options_.launches ? out_.launches.size() : Process::none;
+      if (p.record != Process::none) out_.launches.push_back({process, p.shares[p.step()], now_, now_, now_});
       scheduler_.launch(now_, static_cast<ClientId>(process + 1), 0, p.kernels[p.step()]);
     }
   }
@@ -113,6 +118,7 @@ class Host {
       Process& p = processes_[process];
       p.sequence = g.sequence;
       p.began = now_;
+      if (p.record != Process::none) out_.launches[p.record].granted = now_;
       ++running_;
       machine_.begin(process, p.next, now_);
       ApplicationResult& a = out_.applications[process];

@@ -55,8 +55,16 @@ struct ApplicationResult {
   double slowdown_turnaround() const { return turnaround_ns / alone_ns; }
 };
 
+// One launch, for a picture.
+struct LaunchRecord {
+  std::size_t process = 0;           // of the workloads
+  std::size_t kernel = 0;            // of ApplicationResult::kernels
+  Time asked = 0, granted = 0, ended = 0;
+};
+
 struct MixResult {
   std::vector<ApplicationResult> applications;   // in the order of the workloads
+  std::vector<LaunchRecord> launches;            // the first of HostOptions::launches, in the order of their coming
   double makespan_ns = 0;
   std::uint64_t decisions = 0;
 };
@@ -78,6 +86,7 @@ struct HostOptions {
   Settings settings;
   bool learn = false;          // kernels are unknown to the policy until they have run once
   LineSink log;
+  std::size_t launches = 0;    // so many are kept in the result
 };
 // Each application on its own: solo_ns is what the profiles say.
 MixResult run_mix(std::span<const Workload> mix, const Policy& policy, const HostOptions& options, Machine& machine);

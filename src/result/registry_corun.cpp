@@ -11,6 +11,7 @@ constexpr MetricDeclaration rows[] = {
     {"corun.applications", "1", "Applications of a mix.", "total", "", "", none, ""},
     {"corun.limit", "1", "Launches that may be on the GPU at a time.", "total", "", "", none, ""},
     {"corun.launches", "1", "Kernels that were launched.", "total", "", "", none, ""},
+    {"corun.launches.left_out", "1", "Launches that the table of launches does not have: it is cut.", "total", "", "", none, ""},
     {"corun.slowdown.gpu_time", "1", "Time of an application's kernels on the GPU over the same alone; waiting is not counted.", "total", "", "", none, ""},
     {"corun.slowdown.turnaround", "1", "Time until an application has ended over the same alone; waiting is counted.", "total", "", "", none, ""},
     {"corun.antt.gpu_time", "1", "Average normalised turnaround time, of time on the GPU: mean slowdown of the applications.", "total", "mean(corun.slowdown.gpu_time)", "", none, ""},
@@ -63,5 +64,18 @@ constexpr MetricDeclaration rows[] = {
 }  // namespace
 
 std::span<const MetricDeclaration> corun_metrics() { return rows; }
+
+std::vector<TableDeclaration> corun_tables() {
+  return {{"launches",
+           "Launches of applications that share a GPU, in the order of their coming; of many the first.",
+           {{"mix", "1", "Number of the mix; 1 where there is one"},
+            {"application", "1", "Number of the application in its mix, or of the daemon's client"},
+            {"name", "", "Its name"},
+            {"stream", "1", "Number of its stream"},
+            {"kernel", "", "Name of the kernel"},
+            {"asked", "ns", "When the launch came, since the mix or the daemon began"},
+            {"granted", "ns", "When it was granted: until then it waited"},
+            {"ended", "ns", "When it had ended"}}}};
+}
 
 }  // namespace simtlab::result

@@ -259,6 +259,14 @@ source = "made up"
         self.assertEqual({c["key"]: c["value"] for c in result["manifest"]["configuration"]}["policy"], "shark")
         self.assertEqual(result["total"]["corun.live.ended"]["value"], 20)
         self.assertEqual(result["total"]["corun.live.running"]["value"], 0)
+        # What ran when, for the page; the client that ran it has gone.
+        launches = result["kernels"][-1]["tables"]["launches"]
+        self.assertEqual(len(launches["rows"]), 20)
+        self.assertEqual(result["kernels"][-1]["metrics"]["corun.launches.left_out"]["value"], 0)
+        for row in launches["rows"]:
+            asked, granted, ended = row[5:8]
+            self.assertTrue(asked <= granted <= ended, row)
+        self.assertIn("data-kind=\"gantt\"", self.ok("report", "counts.json", "--html").stdout)
 
     def test_a_daemon_that_is_killed_lets_everybody_run_on_and_a_new_one_takes_over(self):
         self.serve("--policy", "mps", "--limit", 1)
