@@ -52,7 +52,7 @@ void check(const CheckpointWish& wish, bool recorded, bool timeline) {
   if (wish.write == "-") throw Error(ExitCode::usage, "option-value", "--checkpoint - : a checkpoint is a file", "--checkpoint FILE");
   if (wish.write.empty() && wish.resume.empty()) return;
   if (recorded || timeline)
-    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} does not go together with checkpoints", recorded ? "--record" : "--timeline"),
+    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} does not go together with checkpoints", recorded ? "--record" : "--timeline, --sm-timeline"),
                 "launches that a checkpoint holds are not run again, so there is nothing to record of them");
   if (!wish.resume.empty()) {
     const std::unique_ptr<stream::checkpoint::Reader> reader = stream::checkpoint::open(wish.resume);

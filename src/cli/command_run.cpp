@@ -257,7 +257,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
   if (options.observe.timeline) options.output.more.push_back({"--timeline", &*options.observe.timeline});
   const CheckpointWish& checkpoint = options.checkpoint;
-  check(checkpoint, !options.record.empty(), options.observe.timeline.has_value());
+  check(checkpoint, !options.record.empty(), options.observe.timeline.has_value() || options.observe.sm_timeline);
   if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
   if (!checkpoint.write.empty()) options.output.more.push_back({"--checkpoint", &options.checkpoint.write});
   check_outputs(options.output);

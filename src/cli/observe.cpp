@@ -65,6 +65,7 @@ void add_observe_options(CLI::App& command, ObserveOptions& options) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
+  command.add_flag("--sm-timeline", options.sm_timeline, "Keep in the JSON result what the warps of an SM do in that window: a picture of its page (simtlab report --html)")->group(group);
   command.add_option("--timeline-window", options.window, "The window, in cycles since the first kernel began (default 0:10000)")
       ->type_name("FROM:TO")
       ->group(group);
@@ -78,12 +79,14 @@ Observation observation(const ObserveOptions& options, const device::ToolOptions
     out.observe.series = whole("--series", *options.series);
     if (out.observe.series == 0) refuse("--series", *options.series, "no interval");
   }
-  if (!options.timeline && (options.window || options.sm))
-    throw Error(ExitCode::usage, "option-conflict", "--timeline-window and --timeline-sm need --timeline", "name the file to write: --timeline=FILE");
+  if (!options.timeline && !options.sm_timeline && (options.window || options.sm))
+    throw Error(ExitCode::usage, "option-conflict", "--timeline-window and --timeline-sm need --timeline or --sm-timeline", "name the file to write: --timeline=FILE");
   if (options.timeline) {
     if (*options.timeline == "-") refuse("--timeline", "-", "no file");
     std::error_code ignored;
     out.timeline = std::filesystem::absolute(*options.timeline, ignored).string();
+  }
+  if (options.timeline || options.sm_timeline) {
     const std::string window = options.window.value_or("0:10000");
     const std::size_t colon = std::min(window.find(':'), window.size());
     out.observe.timeline.from = whole("--timeline-window", window.substr(0, colon));
@@ -93,9 +96,11 @@ Observation observation(const ObserveOptions& options, const device::ToolOptions
     const std::uint64_t number = sm == "all" ? timing::TimelineWindow::all_sms : whole("--timeline-sm", sm);
     if (number > timing::TimelineWindow::all_sms) refuse("--timeline-sm", sm, "no SM");
     out.observe.timeline.sm = static_cast<std::uint32_t>(number);
+    out.observe.timeline.events = options.timeline.has_value();
+    out.observe.timeline.states = options.sm_timeline;
   }
   if (tool.mode == "functional" && (out.observe.sms() || out.observe.series != 0))
-    throw Error(ExitCode::usage, "option-conflict", "--lines, --series and --timeline have no meaning in functional mode: it times nothing",
+    throw Error(ExitCode::usage, "option-conflict", "--lines, --series, --timeline and --sm-timeline have no meaning in functional mode: it times nothing",
                 "leave one of them out");
   return out;
 }
@@ -107,6 +112,7 @@ void add_to(result::RunConfig& config, const Observation& o) {
   config.timeline_from = o.observe.timeline.from;
   config.timeline_to = o.observe.timeline.to;
   config.timeline_sm = o.observe.timeline.sm;
+  config.timeline_states = o.observe.timeline.states;
 }
 
 void add_source_texts(result::Result& result) {

@@ -11,7 +11,7 @@
 namespace simtlab::cli {
 
 struct ObserveOptions {
-  bool lines = false;
+  bool lines = false, sm_timeline = false;
   std::optional<std::string> series, timeline, window, sm;   // as typed
 };
 

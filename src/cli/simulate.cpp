@@ -90,6 +90,7 @@ int simulate(const Simulation& simulation, const Work& work) {
   simulation.clock.finish(result);
   add_source_texts(result);
   if (const std::string& file = simulation.observation.timeline; !file.empty()) result::write_timeline(file, gpu.timeline());
+  if (simulation.observation.observe.timeline.states) result::add_sm_timeline(result, gpu.timeline());
   write_outputs(result, simulation.output, STDOUT_FILENO);
   if (failure) throw *failure;
   return 0;

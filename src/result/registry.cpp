@@ -489,6 +489,9 @@ constexpr MetricDeclaration rows[] = {
      "dram.requests / processor time", "", none, ""},
     {"host.rate.cycles", "1/s", "Clocks of the memory simulated per second of processor time.", "host",
      "dram.cycles / processor time", "", none, ""},
+    {"timeline.from", "cycles", "Begin of the window of time of the table sm_timeline, since the program's first kernel began.", "total", "", "", none, ""},
+    {"timeline.to", "cycles", "Until then the table has everything of its window.", "total", "", "", none, ""},
+    {"timeline.left_out", "1", "States and blocks of the window that the table does not have.", "total", "", "", none, ""},
     {"host.peak_memory", "bytes", "Most memory the simulating process used.", "host", "", "", none, ""},
 };
 

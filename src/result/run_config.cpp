@@ -67,7 +67,8 @@ Json object_of(const RunConfig& config) {
           {"timeline", config.timeline},
           {"timeline_from", config.timeline_from},
           {"timeline_to", config.timeline_to},
-          {"timeline_sm", config.timeline_sm}};
+          {"timeline_sm", config.timeline_sm},
+          {"timeline_states", std::uint64_t{config.timeline_states}}};
 }
 
 // Where and how fast a run is done, not what comes of it. Of the GPU the values count, not the name.
@@ -122,6 +123,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.timeline_from = member<std::uint64_t>(in, "timeline_from", file);
   config.timeline_to = member<std::uint64_t>(in, "timeline_to", file);
   config.timeline_sm = member<std::uint32_t>(in, "timeline_sm", file);
+  config.timeline_states = member<std::uint64_t>(in, "timeline_states", file) != 0;
   const auto settings = in.find("settings");
   if (settings == in.end() || !settings->is_array()) fail(file, "key 'settings' is not an array");
   for (const Json& s : *settings) {

@@ -55,6 +55,7 @@ struct RunConfig {
   std::string timeline;                // absolute path; empty: none
   std::uint64_t timeline_from = 0, timeline_to = 0;
   std::uint32_t timeline_sm = 0;
+  bool timeline_states = false;        // states of warps as a table of the result
   bool operator==(const RunConfig&) const = default;
 };
 

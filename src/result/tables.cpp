@@ -1,9 +1,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "result/registry_corun.h"
 #include "result/registry_nest.h"
 #include "result/registry_probe.h"
 #include "result/table.h"
+#include "result/timeline.h"
 
 namespace simtlab::result {
 namespace {
@@ -122,6 +124,8 @@ const std::vector<TableDeclaration>& table_registry() {
     };
     for (const TableDeclaration& t : nest_tables()) list->push_back(t);
     for (const TableDeclaration& t : probe_tables()) list->push_back(t);
+    for (const TableDeclaration& t : corun_tables()) list->push_back(t);
+    list->push_back(sm_timeline_table());
     return list;
   }();
   return all;

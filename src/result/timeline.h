@@ -12,9 +12,9 @@
 namespace simtlab::result {
 
 struct TimelineEvent {
-  enum class Kind : std::uint8_t { instruction, load, block };
+  enum class Kind : std::uint8_t { instruction, load, block, state };
   Kind kind = Kind::instruction;
-  std::string_view name;         // of the operation; static
+  std::string_view name;         // of the operation, or of the warp's state; static
   std::uint32_t sm = 0;
   std::uint32_t slot = 0;        // of the warp, or of the block
   std::uint64_t at = 0, length = 0;    // cycles since the program's first kernel began
@@ -30,5 +30,13 @@ struct Timeline {
 
 // Throws Error(failure, "file-write").
 void write_timeline(const std::filesystem::path& path, const Timeline& timeline);
+
+// The same as a table of the result, for its page: blocks, and states of warps. Goes to the first kernel's entry; of very many rows the earliest
+// are kept, and timeline.to says until when they are all there.
+struct Result;
+struct TableDeclaration;
+inline constexpr std::size_t most_timeline_rows = 6000;
+void add_sm_timeline(Result& result, const Timeline& timeline);
+TableDeclaration sm_timeline_table();
 
 }  // namespace simtlab::result

@@ -102,6 +102,7 @@ void write_or_throw(Session& session, const char* path) {
   if (!result) return;
   if (const std::string& timeline = session.config().timeline; !timeline.empty() && session.started())
     result::write_timeline(timeline, session.gpu().timeline());
+  if (session.config().timeline_states && session.started()) result::add_sm_timeline(*result, session.gpu().timeline());
   if (written_as.empty()) {
     written_as = result::write_result_file(path, *result);
     return;

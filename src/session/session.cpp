@@ -94,7 +94,7 @@ gpu::Gpu& Session::gpu() {
       options.shared = remote::connect_device(remote::default_directory(), loaded_->device.name);
     options.what_if = device::parse_what_if(config_.what_if);
     options.lowering = config_.lowering;
-    options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm}};
+    options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm, !config_.timeline.empty(), config_.timeline_states}};
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);

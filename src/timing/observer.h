@@ -82,6 +82,8 @@ class SmObserver {
   }
   void replies_end() { answering_ = false; }
 
+  bool states(Cycle now) const { return timeline_.states(now); }
+  void state(std::uint32_t warp, std::string_view name, Cycle now) { timeline_.state(warp, name, now); }
   void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) { timeline_.block_begins(slot, block, now); }
   void block_ends(std::uint32_t slot, Cycle now) { timeline_.block_ends(slot, now); }
 

@@ -280,6 +280,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   }
   for (WarpScheduler::Mask eligible = scheduler.ready & ~throttled; eligible != 0; eligible &= scheduler.ready) {
     if (!issue(scheduler, config_.policy.pick(scheduler, eligible), now)) continue;
+    if (observer_ != nullptr && observer_->states(now)) observe_warps(scheduler, scheduler.last, throttled, now);
     scheduler.charge_issue(now, account_->slots);
     scheduler.next_try = now + 1;
     return;
@@ -295,6 +296,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   } else {
     scheduler.reason = waiting_reason(scheduler);
   }
+  if (observer_ != nullptr && observer_->states(now)) observe_warps(scheduler, nobody, throttled, now);
   if (tenants_.size() == 1 && observer_ == nullptr) {
     // Slots without a warp are nobody's: this SM may be settled beyond the launch's end while others still run.
     scheduler.account = scheduler.reason == Stall::no_warp ? &nobody_ : &tenants_.front()->counters.slots;

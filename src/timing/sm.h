@@ -168,6 +168,7 @@ class Sm {
   unsigned index_of(const WarpScheduler& scheduler) const { return static_cast<unsigned>(&scheduler - schedulers_.data()); }
   void observe_charge(const WarpScheduler& scheduler, Cycle now);
   void observe_stall(const WarpScheduler& scheduler, unsigned local);
+  void observe_warps(const WarpScheduler& scheduler, unsigned issued, WarpScheduler::Mask throttled, Cycle now);
 
   // sm_issue.cpp: one instruction
   bool issue(WarpScheduler& scheduler, unsigned local, Cycle now);   // false: nothing could be done

@@ -19,6 +19,29 @@ void Sm::observe_stall(const WarpScheduler& scheduler, unsigned local) {
   observer_->blame(index, warp.tenant->context->slot, *warp.program, warp.pc);
 }
 
+// For a timeline: what each warp of the scheduler does from this cycle on.
+void Sm::observe_warps(const WarpScheduler& scheduler, unsigned issued, WarpScheduler::Mask throttled, Cycle now) {
+  const unsigned index = index_of(scheduler);
+  for (unsigned local = 0; local * schedulers_.size() + index < warps_.size(); ++local) {
+    const auto number = static_cast<std::uint32_t>(local * schedulers_.size() + index);
+    const WarpScheduler::Mask bit = WarpScheduler::bit(local);
+    const bool there = (scheduler.resident & bit) != 0;
+    if (local == issued) {
+      observer_->state(number, name_of(Stall::selected), now);
+      if (!there) observer_->state(number, {}, now + 1);   // that was its last one
+    } else if (!there) {
+      observer_->state(number, {}, now);
+    } else if ((scheduler.ready & bit) == 0) {
+      observer_->state(number, name_of(scheduler.why[local]), now);
+    } else if ((throttled & bit) != 0) {
+      const Warp& warp = warps_[number];
+      observer_->state(number, name_of(throttle_stall((*warp.program)[warp.pc].pipe_of(warp.part))), now);
+    } else {
+      observer_->state(number, "not_selected", now);
+    }
+  }
+}
+
 void Sm::add_slots(Cycle now, SlotCounts& out) const {
   if (unused_) {
     out[static_cast<std::size_t>(Stall::no_warp)] += now * schedulers_.size();

@@ -18,13 +18,28 @@ class TimelineRecorder {
   void begin(Cycle epoch) {
     epoch_ = epoch;
     blocks_.clear();
+    states_.clear();
+    open_ = 0;
+  }
+  // States of warps are asked for, and the window is not over, or what was begun in it has not ended.
+  bool states(Cycle now) const { return on_ && window_.states && (epoch_ + now < window_.to || open_ != 0); }
+  // The warp is in this state from now on; empty: it is no more.
+  void state(std::uint32_t warp, std::string_view name, Cycle now) {
+    if (states_.size() <= warp) states_.resize(std::size_t{warp} + 1);
+    auto& [is, since] = states_[warp];
+    if (epoch_ + now >= window_.to) name = {};
+    if (is == name) return;
+    const Cycle from = std::max(epoch_ + since, window_.from), to = std::min(epoch_ + now, window_.to);
+    if (!is.empty() && to > from) add({result::TimelineEvent::Kind::state, is, sm_, warp, from, to - from, 0, 0, 0});
+    open_ += (name.empty() ? 0 : 1) - (is.empty() ? 0 : 1);
+    is = name, since = now;
   }
   void issued(std::uint32_t warp, const ptx::Inst& inst, unsigned lanes, Cycle now) {
-    if (!on_ || !inside(now)) return;
+    if (!on_ || !window_.events || !inside(now)) return;
     add({result::TimelineEvent::Kind::instruction, inst_name(inst), sm_, warp, epoch_ + now, 1, inst.line, inst.source_line, lanes});
   }
   void load(std::uint32_t warp, const ptx::Inst& inst, Cycle from, Cycle to) {
-    if (!on_ || !inside(from)) return;
+    if (!on_ || !window_.events || !inside(from)) return;
     add({result::TimelineEvent::Kind::load, inst_name(inst), sm_, warp, epoch_ + from, to - from, inst.line, inst.source_line, 0});
   }
   void block_begins(std::uint32_t slot, std::uint64_t block, Cycle now) {
@@ -65,6 +80,9 @@ class TimelineRecorder {
   bool on_;
   Cycle epoch_ = 0;
   std::vector<BlockStart> blocks_;
+  struct WarpState { std::string_view name; Cycle since = 0; };
+  std::vector<WarpState> states_;   // by warp
+  int open_ = 0;                    // warps that are in one
   std::vector<result::TimelineEvent> events_;
   std::uint64_t left_out_ = 0;
 };

@@ -23,6 +23,8 @@ struct TimelineWindow {
   static constexpr std::uint32_t all_sms = ~std::uint32_t{0};
   std::uint64_t from = 0, to = 0;    // equal: none
   std::uint32_t sm = 0;
+  bool events = true;                // instructions, loads
+  bool states = false;               // what each warp does or waits for
 };
 
 // What is to be collected besides metrics; costs next to nothing where nothing is asked for, and changes no result.

@@ -1,6 +1,7 @@
 // What observers collect adds up to what the kernel's own counters say, and observing changes nothing.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -194,6 +195,47 @@ TEST(Timeline, HoldsTheInstructionsOfTheWindowAndItsSm) {
   EXPECT_EQ(static_cast<double>(count[result::TimelineEvent::Kind::instruction]), metric(r, "gpu.instructions.warp") / 80);
   EXPECT_EQ(static_cast<double>(count[result::TimelineEvent::Kind::load]), 2 * 8 * 3.0);
   EXPECT_EQ(timeline.left_out, 0u);
+}
+
+// Each warp is in one state at a time, from the cycle after the launch of its block to its last instruction, and issues as often as slots were given.
+TEST(Timeline, StatesOfWarpsFollowEachOther) {
+  Options o;
+  o.observe.timeline = {.from = 0, .to = ~std::uint64_t{0}, .sm = TimelineWindow::all_sms, .events = false, .states = true};
+  Simulator s(device_of("v100"), busy_kernel, o);
+  const std::uint64_t x = s.allocate(1 << 17), y = s.allocate(1 << 17);
+  const auto r = s.run("busy", {160, 1, 1}, {256, 1, 1}, x, y);
+  result::Timeline timeline;
+  s.gpu.move_timeline_to(timeline);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const result::TimelineEvent*>> warps;
+  std::map<std::string_view, double> cycles_of;
+  for (const auto& e : timeline.events) {
+    if (e.kind == result::TimelineEvent::Kind::block) continue;
+    ASSERT_EQ(e.kind, result::TimelineEvent::Kind::state);
+    warps[{e.sm, e.slot}].push_back(&e);
+    cycles_of[e.name] += static_cast<double>(e.length);
+  }
+  EXPECT_EQ(warps.size(), 80u * 16);   // two blocks of eight warps an SM
+  for (const auto& [warp, states] : warps)
+    for (std::size_t i = 1; i < states.size(); ++i) EXPECT_EQ(states[i - 1]->at + states[i - 1]->length, states[i]->at) << warp.first << " " << warp.second;
+  EXPECT_EQ(cycles_of["selected"], std::round(metric(r, "stall.selected") * metric(r, "scheduler.slots")));
+  EXPECT_GT(cycles_of["long_scoreboard"], cycles_of["selected"]);
+  EXPECT_EQ(timeline.left_out, 0u);
+}
+
+// The same as a table: what is cut says so, and until when it is whole.
+TEST(Timeline, TheTableOfAResultIsBounded) {
+  result::Timeline timeline{.from = 100, .to = 1'000'000, .events = {}, .left_out = 0};
+  for (std::uint64_t i = 0; i < 7000; ++i) timeline.events.push_back({result::TimelineEvent::Kind::state, i % 2 == 0 ? "selected" : "wait", 0, 3, 90 + 10 * i, 10, 0, 0, 0});
+  result::Result r;
+  result::add_sm_timeline(r, timeline);
+  EXPECT_TRUE(r.total.values().empty());   // no kernel, no table
+  r.kernels.emplace_back();
+  result::add_sm_timeline(r, timeline);
+  ASSERT_EQ(r.kernels[0].tables.size(), 1u);
+  EXPECT_LE(r.kernels[0].tables[0].rows.size(), result::most_timeline_rows);
+  EXPECT_EQ(r.total.get("timeline.from"), 100.0);
+  EXPECT_EQ(r.total.get("timeline.left_out"), 1000.0);
+  EXPECT_EQ(r.total.get("timeline.to"), 90.0 + 10 * 6000);
 }
 
 // hits + hits under way + misses = accesses; the rest of the laws are checked at the end of every kernel (Gpu::Impl::check_end).
