@@ -37,20 +37,21 @@ class Page {
   }
 
   std::string run() {
-    std::string body = header() + "<main id=\"main\">\n" + summary() + html_dram(r_) + html_probe(r_) + html_validation(r_) + overview() + html_program(r_);
-    for (std::size_t i = 0; i < kernels_.size() && i < detailed(); ++i) body += kernel(kernels_[i], i);
-    body += metrics() + configuration() + glossary() + "</main>\n" + footer();
-    return head() + body + scripts() + "</body>\n</html>\n";
+    std::string main = summary() + html_dram(r_) + html_probe(r_) + html_curves(r_) + html_corun(r_) + html_validation(r_) + overview() + html_program(r_) + html_sm_timeline(r_);
+    for (std::size_t i = 0; i < kernels_.size() && i < detailed(); ++i) main += kernel(kernels_[i], i);
+    main += metrics() + configuration() + glossary();
+    return head() + header(main) + "<main id=\"main\">\n" + main + "</main>\n" + footer() + scripts() + "</body>\n</html>\n";
   }
 
  private:
   // What the entries of the result are; levels and cases have all that there is in the tables and charts above them.
   std::string noun() const {
     const std::string& mode = r_.manifest.mode;
-    return mode == "memory" ? "loads" : mode == "probe" ? "levels" : mode == "validate" ? "cases" : "kernels";
+    return mode == "memory" ? "loads" : mode == "probe" ? "levels" : mode == "validate" ? "cases" : mode == "corun" ? "entries" : "kernels";
   }
-  std::size_t detailed() const { return noun() == "levels" || noun() == "cases" ? 0 : kernels_in_detail; }
+  std::size_t detailed() const { return noun() == "levels" || noun() == "cases" || noun() == "entries" ? 0 : kernels_in_detail; }
   std::string title() const {
+    if (noun() == "entries") return fmt::format("Applications that share a GPU{}", r_.manifest.device.empty() ? "" : ": " + printable(r_.manifest.device));
     const std::string what = kernels_.size() == 1 ? kernels_.front().demangled.substr(0, kernels_.front().demangled.find('(')) : fmt::format("{} {}", kernels_.size(), noun());
     return fmt::format("{}{} ({})", printable(what.empty() ? "result" : shortened(what, 80)), r_.manifest.device.empty() ? "" : " on " + printable(r_.manifest.device), printable(r_.manifest.mode));
   }
@@ -63,13 +64,17 @@ class Page {
         html_escaped(r_.manifest.tool_version), html_escaped(title()), page_style);
   }
 
-  std::string header() const {
+  std::string header(const std::string& main) const {
     std::string out = fmt::format("<header><h1>{}</h1>\n", html_escaped(title()));
     const result::Manifest& m = r_.manifest;
     if (!m.command_line.empty()) out += fmt::format("<p class=\"muted\"><code>{}</code></p>\n", html_escaped(printable(m.command_line)));
     if (m.interrupted) out += "<p class=\"warning\">Stopped before its end: the numbers cover what ran until then.</p>\n";
     if (!m.failure.empty()) out += fmt::format("<p class=\"warning\">The run failed: {}</p>\n", html_escaped(printable(m.failure)));
     out += "<nav aria-label=\"Sections\"><ul>\n<li><a href=\"#summary\">Summary</a></li>\n";
+    // Sections that only some results have.
+    for (const auto& [id, name] : {std::pair{"curves", "Measured curves"}, std::pair{"findings", "What was found"}, std::pair{"policies", "Policies"}, std::pair{"mixes", "Applications"}, std::pair{"launches", "Launches over time"},
+                                   std::pair{"interference", "Interference"}, std::pair{"timeline", "Kernels over time"}, std::pair{"sm-timeline", "An SM over time"}})
+      if (main.find(fmt::format("<section id=\"{}\">", id)) != std::string::npos) out += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, name);
     for (std::size_t i = 0; i < kernels_.size() && i < 8 && i < detailed(); ++i) out += fmt::format("<li><a href=\"#kernel-{}\">{}</a></li>\n", i + 1, html_escaped(shortened(name_of(kernels_[i]), 40)));
     return out + "<li><a href=\"#metrics\">All metrics</a></li>\n<li><a href=\"#configuration\">Configuration</a></li>\n<li><a href=\"#glossary\">Glossary</a></li>\n</ul></nav></header>\n";
   }
@@ -94,6 +99,8 @@ class Page {
     tile("mean read latency", "dram.read.latency.mean");
     tile("levels", "probe.levels");
     tile("noise", "probe.noise");
+    tile("values found", "probe.findings");
+    tile("not found", "probe.unknown");
     tile("median error", "validate.error.median");
     out += "</ul>\n";
     if (!kernels_.empty() && r_.manifest.mode == "timing") out += verdict(kernels_.front(), kernels_.size() > 1);
@@ -109,7 +116,7 @@ class Page {
   }
 
   std::string overview() const {
-    if (kernels_.size() < 2) return {};
+    if (kernels_.size() < 2 || noun() == "entries") return {};
     // What the entries have of this, six columns of it.
     std::vector<std::string> columns;
     for (const char* name : {"gpu.time", "sol.compute", "sol.memory", "sol.issue", "dram.bandwidth", "dram.bandwidth.share", "dram.read.latency.mean", "l1.read.miss_rate", "l2.read.miss_rate",
@@ -211,6 +218,9 @@ class Page {
   std::string scripts() const {
     ChartData words = ChartData::object();
     for (const result::MetricDeclaration* d : used()) words[std::string(d->name)] = {{"doc", d->doc}, {"unit", d->unit}, {"formula", d->formula}, {"aliases", d->aliases}};
+    for (const KernelResult& k : r_.kernels)
+      for (const result::Table& t : k.tables)
+        for (const result::ColumnDeclaration& c : result::find_table(t.name)->columns) words[fmt::format("{}: {}", t.name, c.name)] = {{"doc", c.doc}, {"unit", c.unit}, {"formula", ""}, {"aliases", ""}};
     return fmt::format("<script type=\"application/json\" id=\"words\">{}</script>\n<script>\n{}{}{}{}</script>\n", html_json(words), modules_script, vega, charts_script, page_script);
   }
 

@@ -18,6 +18,9 @@ std::string html_occupancy(const result::KernelResult& kernel, const HtmlOptions
 std::string html_cache(const result::KernelResult& kernel);            // tables of a cache study
 std::string html_dram(const result::Result& result);                   // losses, latency over load
 std::string html_probe(const result::Result& result);                  // levels of a curve
+std::string html_curves(const result::Result& result);                // findings of a probe, and every curve that it measured
+std::string html_corun(const result::Result& result);                 // policies, mixes, launches over time, interference
+std::string html_sm_timeline(const result::Result& result);           // warps and blocks of SMs in a window of time
 std::string html_predictions(const result::KernelResult& kernel);      // models side by side
 std::string html_validation(const result::Result& result);             // simulated over measured
 std::string html_program(const result::Result& result);                // kernels over time

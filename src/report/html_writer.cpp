@@ -54,7 +54,10 @@ std::string html_table(const HtmlTable& table) {
   for (std::string name : table.head) {
     number.push_back(name.ends_with('#'));
     if (number.back()) name.pop_back();
-    if (!headless) out += fmt::format("<th scope=\"col\"{}>{}</th>", number.back() ? " class=\"n\"" : "", html_escaped(name));
+    const std::size_t at = number.size() - 1;
+    const bool explained = !table.declared.empty() && at < table.columns.size();
+    const std::string text = explained ? fmt::format("<span data-m=\"{}: {}\" tabindex=\"0\">{}</span>", table.declared, table.columns[at], html_escaped(name)) : html_escaped(name);
+    if (!headless) out += fmt::format("<th scope=\"col\"{}>{}</th>", number.back() ? " class=\"n\"" : "", text);
   }
   out += headless ? "<tbody>\n" : "</tr></thead><tbody>\n";
   for (const std::vector<std::string>& row : table.rows) {

@@ -25,6 +25,8 @@ struct HtmlTable {
   std::vector<std::string> head;                 // text; columns with numbers end in '#'
   std::vector<std::vector<std::string>> rows;    // HTML
   std::string row_class;                         // of the body's rows, for filters
+  std::string declared = {};                     // a table of the registry: heads explain themselves
+  std::vector<std::string> columns = {};         // its columns, for the heads
 };
 std::string html_table(const HtmlTable& table);
 

@@ -1,5 +1,6 @@
 """A headless Chromium, driven through ChromeDriver's HTTP interface (W3C WebDriver) with the standard library alone; and what pictures have in common."""
 import base64
+import collections
 import json
 import re
 import shutil
@@ -59,12 +60,15 @@ class Browser:
     def open(self, path, wait="return document.documentElement.dataset.ready", seconds=60):
         """Opens a file and waits until its page says that it is ready; returns what it said."""
         self.post("/url", {"url": path.resolve().as_uri()})
+        return self.wait(wait, seconds)
+
+    def wait(self, wait="return document.documentElement.dataset.ready", seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if said := self.run(wait):
                 return said
             time.sleep(0.1)
-        raise RuntimeError(f"{path} is not ready after {seconds} s: {self.log()}")
+        raise RuntimeError(f"the page is not ready after {seconds} s: {self.log()}")
 
     def run(self, script, *args):
         return self.post("/execute/sync", {"script": script, "args": list(args)})
@@ -135,6 +139,13 @@ def pixels(png):
         rows.append(line)
         before = line
     return width, height, channels, rows
+
+
+def drawn(png):
+    """Share of the pixels that are not of the most frequent colour: 0 of a blank picture."""
+    width, height, channels, rows = pixels(png)
+    colours = collections.Counter(bytes(row[i:i + 3]) for row in rows for i in range(0, width * channels, channels))
+    return 1 - colours.most_common(1)[0][1] / (width * height)
 
 
 def mosaic(png, columns=20, lines=10):

@@ -126,6 +126,137 @@ class InBrowser(Case):
         self.show("r.json")
         self.assertIn("Latency over bandwidth", self.charts())
 
+    def choose(self, selector, words):
+        """With the keyboard: the first option whose text begins so. What is chosen is drawn."""
+        self.browser.run(f"document.querySelector('{selector}').focus()")
+        self.assertEqual(self.browser.run("return document.activeElement === document.querySelector(arguments[0])", selector), True)
+        options = self.browser.run("return Array.from(document.querySelector(arguments[0]).options).map(o => o.textContent)", selector)
+        now = self.browser.run("return document.querySelector(arguments[0]).selectedIndex", selector)
+        wanted = next(i for i, text in enumerate(options) if text.startswith(words))
+        self.browser.type(selector, ("\ue015" if wanted > now else "\ue013") * abs(wanted - now))
+        self.assertEqual(self.browser.run("return document.querySelector(arguments[0]).selectedIndex", selector), wanted, options)
+        self.assertEqual(self.browser.wait(), "yes", self.browser.log())
+
+    def shown(self, selector):
+        return self.browser.run("return Array.from(document.querySelectorAll(arguments[0])).filter(s => !s.hidden).length", selector)
+
+    def visible_charts(self):
+        return self.browser.run("return Array.from(document.querySelectorAll('figure.chart')).filter(f => f.offsetParent).map(f => f.querySelector('figcaption').firstChild.textContent)")
+
+    def not_blank(self, titles):
+        """Charts have more than their axes, and light and dark differ."""
+        before = {}
+        for scheme in ("light", "dark"):
+            self.browser.media(scheme)
+            for title in titles:
+                self.browser.run("const f = Array.from(document.querySelectorAll('figure.chart')).find(f => f.offsetParent && f.querySelector('figcaption').firstChild.textContent === arguments[0]); f.id = 'picture'; ", title)
+                png = self.browser.picture_of("#picture .plot")
+                self.browser.run("document.getElementById('picture').removeAttribute('id')")
+                with self.subTest(chart=title, scheme=scheme):
+                    self.assertGreater(browser.drawn(png), 0.015)
+                    if scheme == "dark":
+                        self.assertGreater(browser.difference(before[title], browser.mosaic(png)), TOLERANCE)
+                before[title] = browser.mosaic(png)
+        self.browser.media()
+
+    def fits(self):
+        """On a telephone and on paper."""
+        self.browser.size(400, 800)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 400)
+        self.browser.size(1000, 900)
+        pdf = self.browser.pdf()
+        self.assertTrue(1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) < 40)
+
+    def same_again(self, result):
+        self.assertEqual(self.ok("report", result, "--html").stdout, self.ok("report", result, "--html").stdout)
+
+    def test_a_probed_board(self):
+        self.ok("probe", "--gpu", "gtx480", "--quick", "--only", "shared,cache,copy,issue", "--json=r.json")
+        tables = json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]
+        names = list(dict.fromkeys(row[0] for row in tables["curves"]["rows"]))
+        marked = {row[0] for table in ("knees", "levels") for row in tables.get(table, {"rows": []})["rows"]}
+        self.assertIn("l1.curve", marked)
+        self.show("r.json")
+        self.assertEqual(set(self.visible_charts()), marked)
+        self.not_blank(["l1.curve"])
+        # What is marked is there to be seen: levels, knees with their interval, an axis in sizes.
+        text = self.browser.run("const f = Array.from(document.querySelectorAll('figure.chart')).find(f => f.textContent.includes('l1.curve')); return f.querySelector('svg').textContent")
+        self.assertRegex(text, r"36 cycles.*KiB")
+        self.choose("#curve-choice", "copy.h2d.pinned")
+        self.assertEqual(self.visible_charts(), ["copy.h2d.pinned"])
+        self.assertEqual(self.browser.run("return document.getElementById('curve-choice-count').textContent"), f"1 of {len(names)}")
+        self.choose("#curve-choice", "all curves")
+        self.assertEqual(self.charts(), names)
+        # Every point and every mark is in a table.
+        rows = self.browser.run("return document.querySelectorAll('.curve tbody tr').length")
+        self.assertEqual(rows, sum(len(tables[t]["rows"]) for t in ("curves", "knees", "levels")))
+        self.browser.type("#finding-filter", "l1.bytes")
+        self.assertIn("l1.bytes", self.browser.run("return Array.from(document.querySelectorAll('tr.finding-row')).filter(r => !r.hidden).map(r => r.cells[0].textContent)"))
+        self.browser.run("document.querySelector('[data-m=\"findings: confidence\"]').focus()")
+        self.assertIn("interval holds the value", self.browser.run("return document.getElementById('tip').textContent"))
+        self.fits()
+        self.same_again("r.json")
+
+    def test_policies_and_a_mix(self):
+        self.ok("corun", "--mix", "HW,HW,QTC", "--limit", "1,2", "--policy", "mps,shark,fair", "--launches", "40", "--json=r.json")
+        self.show("r.json")
+        titles = self.charts_shown()
+        for title in ("ANTT, turnaround", "STP, time on the GPU", "Fairness, turnaround", "Slowdown of turnaround", "mps of 3, limit 2"):
+            self.assertIn(title, titles)
+        self.not_blank(["ANTT, turnaround", "Slowdown of turnaround", "shark of 3, limit 2"])
+        self.assertIn("Cut: the first 40 launches; 160 more are not shown.", self.browser.run("return document.getElementById('launches').textContent"))
+        self.choose("#launch-choice", "fair of 3, limit 2")
+        self.assertEqual(self.shown(".launch-log"), 1)
+        # Waiting and running of every launch: the thin bars are those that waited.
+        launches = next(k for k in json.loads((self.folder / "r.json").read_text())["kernels"] if k["name"] == "fair of 3, limit 2")["tables"]["launches"]["rows"]
+        bars = self.browser.run("return Array.from(document.querySelectorAll('.launch-log:not([hidden]) .mark-rect path')).map(p => p.getBoundingClientRect().height)")
+        self.assertEqual(len(bars), len(launches) + sum(row[6] > row[5] for row in launches))
+        self.choose("#mix-choice", "mix 1 of 3, limit 2")
+        self.assertEqual(self.shown(".mix"), 1)
+        self.browser.run("document.querySelector('#policies [data-m=\"corun.antt.turnaround\"]').focus()")
+        self.assertIn("Average normalised turnaround", self.browser.run("return document.getElementById('tip').textContent"))
+        self.fits()
+        self.same_again("r.json")
+
+    def charts_shown(self):
+        for select in self.browser.run("return Array.from(document.querySelectorAll('select[data-choose]')).map(s => '#' + s.id)"):
+            self.choose(select, "all")
+        return self.charts()
+
+    def test_a_mix_on_the_cycle_level_host(self):
+        self.saxpy()
+        launch = 'run = "saxpy.ptx"\ngrid = "64"\nblock = "256"\nargs = ["f32:2", "buffer:16384:f32:iota", "buffer:16384:f32:random", "u32:16384"]\n'
+        self.file("apps.toml", "".join(f'[[application]]\nname = "{name}"\n{launch}iterations = {n}\n' for name, n in (("long", 4), ("short", 2))))
+        self.ok("corun", "--host", "cycle", "--gpu", "v100", "--set", "sm.count=4", "--applications", "apps.toml", "--mix", "long,short,short", "--limit", "2", "--policy", "mps", "--json=r.json")
+        self.show("r.json")
+        titles = self.charts()
+        self.assertIn("mps of 3, limit 2", titles)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.launch-log tbody tr').length"), 8)
+        self.assertIn("Kernels alone and in the mix", self.browser.run("return document.getElementById('mixes').textContent"))
+
+    def test_interference(self):
+        self.ok("corun", "interfere", "HW", "BH", "--json=r.json")
+        self.show("r.json")
+        self.assertEqual(len([t for t in self.charts() if t.startswith("Beside: ")]), 3)
+
+    def test_an_sm_over_time(self):
+        self.saxpy()
+        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--sm-timeline", "--json=r.json")
+        self.show("r.json")
+        titles = self.charts()
+        window = [t for t in titles if t.startswith("SM 0, cycles ")]
+        self.assertEqual(len(window), 1)
+        self.assertIn("What the warps' time went to", titles)
+        self.not_blank(window)
+        self.assertIn("long_scoreboard", self.browser.run("return document.getElementById('sm-timeline').querySelector('svg').textContent"))
+        self.fits()
+        self.same_again("r.json")
+        # A window that is too full is cut, and says so.
+        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--sm-timeline", "--timeline-sm", "all", "--json=r.json")
+        total = json.loads((self.folder / "r.json").read_text())["total"]
+        self.assertGreater(total["timeline.left_out"]["value"], 0)
+        self.assertIn("Cut: ", self.ok("report", "r.json", "--html").stdout)
+
     def test_predictions(self):
         self.saxpy()
         self.ok("predict", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--json=r.json")

@@ -80,14 +80,15 @@ function stacked(chart) {
   };
 }
 
-// Lines and points over two numbers. chart.lines: {series, x, y}; chart.points: {series, x, y, tip, shape}; chart.rules: {x, label}.
+// Lines and points over two numbers. chart.lines: {series, x, y}; chart.points: {series, x, y, tip, shape}; chart.rules: {x, label}, with an interval low, high, tip;
+// chart.levels: {x, x2, y, label, tip}; chart.small: points that are many.
 function xy(chart) {
   var series = [];
   (chart.lines || []).concat(chart.points || []).forEach(function (r) { if (series.indexOf(r.series) < 0) series.push(r.series); });
   var sources = ['lines', 'points'].filter(function (s) { return (chart[s] || []).length; });
   var spec = {
     height: 280,
-    data: ['lines', 'points', 'rules'].map(function (s) { return {name: s, values: chart[s] || []}; }),
+    data: ['lines', 'points', 'rules', 'levels'].map(function (s) { return {name: s, values: chart[s] || []}; }),
     scales: [
       numeric('x', chart.x, 'x', sources, 'width'), numeric('y', chart.y, 'y', sources, 'height'),
       {name: 'colour', type: 'ordinal', domain: series, range: palette},
@@ -98,13 +99,20 @@ function xy(chart) {
            axis(Object.assign({orient: 'left', scale: 'y', title: chart.y.title, tickCount: 6, format: chart.y.format || plain, grid: true}, powers(chart.y), sizes(chart.y)))],
     marks: [
       {type: 'group', clip: true, encode: {enter: {width: {signal: 'width'}, height: {signal: 'height'}}}, marks: [
+        {type: 'rect', from: {data: 'rules'}, encode: {enter: {x: {scale: 'x', signal: 'datum.low == null ? datum.x : datum.low'}, x2: {scale: 'x', signal: 'datum.high == null ? datum.x : datum.high'}, y: {value: 0}, y2: {signal: 'height'},
+          fill: {value: palette[5]}, fillOpacity: {value: 0.15}, tooltip: {signal: 'datum.tip || datum.label'}}}},
+        {type: 'rule', from: {data: 'levels'}, encode: {enter: {x: {scale: 'x', field: 'x'}, x2: {scale: 'x', field: 'x2'}, y: {scale: 'y', field: 'y'}, stroke: {value: palette[1]}, strokeWidth: {value: 9}, strokeOpacity: {value: 0.55},
+          strokeCap: {value: 'round'}, tooltip: {field: 'tip'}}}},
         {type: 'group', from: {facet: {name: 'one', data: 'lines', groupby: 'series'}}, marks: [{type: 'line', from: {data: 'one'}, encode: {enter: {
           x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, stroke: {scale: 'colour', field: 'series'}, strokeWidth: {value: 2}, strokeDash: {scale: 'dash', field: 'series'},
           interpolate: {value: chart.step ? 'step-after' : 'linear'}, tooltip: {field: 'series'}}}}]},
-        {type: 'rule', from: {data: 'rules'}, encode: {enter: {x: {scale: 'x', field: 'x'}, y: {value: 0}, y2: {signal: 'height'}, stroke: {value: palette[5]}, strokeDash: {value: [4, 3]}, strokeWidth: {value: 1.5}, tooltip: {field: 'label'}}}},
-        {type: 'symbol', from: {data: 'points'}, encode: {enter: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, size: {value: 90}, fill: {scale: 'colour', field: 'series'},
-          shape: {scale: 'shape', field: 'series'}, stroke: {value: '#ffffff'}, strokeWidth: {value: 1}, tooltip: {field: 'tip'}}}},
+        {type: 'rule', from: {data: 'rules'}, encode: {enter: {x: {scale: 'x', field: 'x'}, y: {value: 0}, y2: {signal: 'height'}, stroke: {value: palette[5]}, strokeDash: {value: [4, 3]}, strokeWidth: {value: 1.5}, tooltip: {signal: 'datum.tip || datum.label'}}}},
+        {type: 'symbol', from: {data: 'points'}, encode: {enter: {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, size: {value: chart.small ? 28 : 90}, fill: {scale: 'colour', field: 'series'},
+          shape: {scale: 'shape', field: 'series'}, stroke: {value: '#ffffff'}, strokeWidth: {value: chart.small ? 0 : 1}, tooltip: {field: 'tip'}}}},
       ]},
+      // Above its level; of the uppermost, which has no room there, below.
+      {type: 'text', from: {data: 'levels'}, encode: {enter: {x: {signal: "clamp((scale('x', datum.x) + scale('x', datum.x2)) / 2, 3.2 * length(datum.label), width - 3.2 * length(datum.label))"},
+        y: {signal: "scale('y', datum.y) < 24 ? scale('y', datum.y) + 20 : scale('y', datum.y) - 11"}, align: {value: 'center'}, fontSize: {value: 11}, text: {field: 'label'}, fill: {value: 'black'}, tooltip: {field: 'tip'}}}},
       {type: 'text', from: {data: 'rules'}, encode: {enter: {x: {scale: 'x', field: 'x', offset: {signal: "scale('x', datum.x) > width * 0.7 ? -4 : 4"}}, y: {value: 10}, text: {field: 'label'}, fontSize: {value: 11},
         align: {signal: "scale('x', datum.x) > width * 0.7 ? 'right' : 'left'"}, fill: {value: 'black'}}}},
     ],
@@ -132,20 +140,61 @@ function heat(chart) {
   };
 }
 
-// Slices on rows: {row, from, to, label, tip, colour}.
-function gantt(chart) {
-  var rows = [];
-  chart.rows.forEach(function (r) { if (rows.indexOf(r.row) < 0) rows.push(r.row); });
+// Bars of parts side by side: {label, part, value, text, tip}; parts in the order of chart.parts. chart.rule: where 1 is, or another mark: {x, label}.
+function grouped(chart) {
+  var labels = [], height = 8 + 15 * chart.parts.length;
+  chart.rows.forEach(function (r) { if (labels.indexOf(r.label) < 0) labels.push(r.label); });
   return {
-    height: Math.max(40, rows.length * 34),
-    data: [{name: 'rows', values: chart.rows}],
-    scales: [{name: 'y', type: 'band', domain: rows, range: 'height', padding: 0.15}, {name: 'x', domain: [0, chart.end], range: 'width'}],
-    signals: [{name: 'palette', value: palette}, {name: 'light', value: light}],
-    axes: [axis({orient: 'left', scale: 'y', domain: false, ticks: false}), axis({orient: 'bottom', scale: 'x', title: chart.x, tickCount: 6, grid: true, format: plain})],
+    height: Math.max(28, labels.length * height),
+    signals: [{name: 'inner', update: "bandwidth('y')"}, {name: 'light', value: light}],
+    data: [{name: 'rows', values: chart.rows}, {name: 'rules', values: chart.rules || []}],
+    scales: [
+      {name: 'y', type: 'band', domain: labels, range: 'height', paddingInner: 0.18, paddingOuter: 0.08},
+      {name: 'part', type: 'band', domain: chart.parts, range: [0, {signal: 'inner'}], padding: 0.06},
+      {name: 'x', domain: {data: 'rows', field: 'value'}, range: 'width', nice: true, zero: true},
+      {name: 'colour', type: 'ordinal', domain: chart.parts, range: palette.slice(0, 7).concat(['#4D9221', '#7A5230', none])},
+    ],
+    axes: [axis({orient: 'left', scale: 'y', domain: false, ticks: false}), axis({orient: 'bottom', scale: 'x', format: chart.format || plain, title: chart.x, tickCount: 6, grid: true})],
+    legends: chart.parts.length > 1 ? [{fill: 'colour', orient: 'bottom', columns: 4, symbolType: 'square', labelLimit: 200}] : [],
     marks: [
-      {type: 'rect', from: {data: 'rows'}, encode: {enter: {y: {scale: 'y', field: 'row'}, height: {scale: 'y', band: 1}, x: {scale: 'x', field: 'from'}, x2: {signal: "max(scale('x', datum.to), scale('x', datum.from) + 1)"},
-        fill: {signal: 'palette[datum.colour % 8]'}, stroke: {value: '#ffffff'}, strokeWidth: {value: 0.5}, tooltip: {field: 'tip'}}}},
-      {type: 'text', from: {data: 'rows'}, encode: {enter: {y: {scale: 'y', field: 'row', band: 0.5}, x: {scale: 'x', field: 'from', offset: 4}, baseline: {value: 'middle'}, fontSize: {value: 10}, fill: {signal: "indexof(light, palette[datum.colour % 8]) < 0 ? '#ffffff' : '#1a1a1a'"},
+      {type: 'rect', from: {data: 'rows'}, encode: {enter: {y: {signal: "scale('y', datum.label) + scale('part', datum.part)"}, height: {scale: 'part', band: 1}, x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'},
+        fill: {scale: 'colour', field: 'part'}, tooltip: {field: 'tip'}, cornerRadius: {value: 2}}}},
+      {type: 'rule', from: {data: 'rules'}, encode: {enter: {x: {scale: 'x', field: 'x'}, y: {value: 0}, y2: {signal: 'height'}, stroke: {value: palette[5]}, strokeDash: {value: [4, 3]}, strokeWidth: {value: 1.5}, tooltip: {field: 'label'}}}},
+      {type: 'text', from: {data: 'rows'}, encode: {enter: {y: {signal: "scale('y', datum.label) + scale('part', datum.part) + bandwidth('part') / 2"}, baseline: {value: 'middle'}, text: {field: 'text'}, fontSize: {value: 10},
+        x: {scale: 'x', field: 'value', offset: {signal: "scale('x', datum.value) > width * 0.92 ? -4 : 4"}}, align: {signal: "scale('x', datum.value) > width * 0.92 ? 'right' : 'left'"},
+        fill: {signal: "scale('x', datum.value) > width * 0.92 ? (indexof(light, scale('colour', datum.part)) < 0 ? '#ffffff' : '#1a1a1a') : 'black'"}, tooltip: {field: 'tip'}}}},
+    ],
+  };
+}
+
+// Letters on a colour.
+function ink(colour) {
+  var v = parseInt(colour.slice(1), 16), light = 0.299 * (v >> 16) + 0.587 * (v >> 8 & 255) + 0.114 * (v & 255);
+  return light > 140 ? '#1a1a1a' : '#ffffff';
+}
+
+// Slices on rows: {row, from, to, label, tip} and a colour: a number, or the name of one of chart.parts ({name, colour}, which has a legend); thin: beside the others, as waiting is.
+// chart.rows_of: the rows in their order, chart.row: their height.
+function gantt(chart) {
+  var rows = chart.rows_of || [], parts = chart.parts || [], height = chart.row || 34, many = chart.rows.length > 300, thin = chart.rows.some(function (r) { return r.thin; });
+  chart.rows.forEach(function (r) { if (rows.indexOf(r.row) < 0) rows.push(r.row); });
+  var colours = {};
+  parts.forEach(function (p) { colours[p.name] = p.colour; });
+  var text = chart.rows.filter(function (r) { return !r.thin && r.label; }).map(function (r) { return Object.assign({ink: ink(r.part != null ? colours[r.part] : palette[r.colour % 8])}, r); });
+  return {
+    height: Math.max(40, rows.length * height),
+    data: [{name: 'rows', values: chart.rows}, {name: 'text', values: height < 14 ? [] : text}],
+    scales: [{name: 'y', type: 'band', domain: rows, range: 'height', padding: height < 14 ? 0.1 : 0.15}, {name: 'x', domain: [chart.begin || 0, chart.end], range: 'width'},
+             {name: 'part', type: 'ordinal', domain: parts.map(function (p) { return p.name; }), range: parts.map(function (p) { return p.colour; })}],
+    signals: [{name: 'palette', value: palette}],
+    axes: [axis({orient: 'left', scale: 'y', domain: false, ticks: false}), axis({orient: 'bottom', scale: 'x', title: chart.x, tickCount: 6, grid: true, format: plain})],
+    legends: parts.length ? [{fill: 'part', orient: 'bottom', columns: 4, symbolType: 'square', labelLimit: 200}] : [],
+    marks: [
+      {type: 'rect', from: {data: 'rows'}, encode: {enter: {y: {scale: 'y', field: 'row', band: {signal: 'datum.thin ? 0.8 : 0'}}, height: {scale: 'y', band: {signal: 'datum.thin ? 0.2 : ' + (thin ? '0.74' : '1') + ''}},
+        x: {scale: 'x', field: 'from'}, x2: {signal: "max(scale('x', datum.to), scale('x', datum.from) + " + (many ? '0.4' : '1') + ')'},
+        fill: {signal: "datum.part != null ? scale('part', datum.part) : palette[datum.colour % 8]"}, fillOpacity: {signal: 'datum.thin ? 0.45 : 1'}, stroke: {value: '#ffffff'}, strokeWidth: {value: many ? 0 : 0.5}, tooltip: {field: 'tip'}}}},
+      {type: 'text', from: {data: 'text'}, encode: {enter: {y: {scale: 'y', field: 'row', band: thin ? 0.37 : 0.5}, x: {scale: 'x', field: 'from', offset: 4}, baseline: {value: 'middle'}, fontSize: {value: 10},
+        fill: {field: 'ink'},
         limit: {signal: "max(scale('x', datum.to) - scale('x', datum.from) - 8, 1)"}, text: {signal: "scale('x', datum.to) - scale('x', datum.from) > 30 ? datum.label : ''"}, tooltip: {field: 'tip'}}}},
     ],
   };
@@ -175,4 +224,4 @@ function flow(chart) {
   };
 }
 
-var kinds = {bars: bars, stacked: stacked, xy: xy, heat: heat, gantt: gantt, flow: flow};
+var kinds = {bars: bars, grouped: grouped, stacked: stacked, xy: xy, heat: heat, gantt: gantt, flow: flow};

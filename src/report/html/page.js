@@ -88,15 +88,36 @@
 
   window.addEventListener('beforeprint', function () { document.querySelectorAll('details.data').forEach(function (d) { d.open = false; }); hide(); });
 
-  // Charts that are far below wait until the page is there; each failure stays its own.
-  var pending = Array.prototype.slice.call(document.querySelectorAll('figure.chart'));
+  // Charts are drawn one after the other, those that are hidden when they are chosen; each failure stays its own.
   var failures = [];
-  pending.reduce(function (before, figure) {
-    return before.then(function () { return draw(figure); }).catch(function (error) {
-      failures.push(String(error));
-      figure.dataset.drawn = 'no';
-      figure.querySelector('.plot').textContent = 'This chart could not be drawn; its data are in the table below.';
-      console.error(error);
-    });
-  }, Promise.resolve()).then(function () { document.documentElement.dataset.ready = failures.length ? 'failed' : 'yes'; });
+  function draw_shown() {
+    delete document.documentElement.dataset.ready;
+    var pending = Array.prototype.filter.call(document.querySelectorAll('figure.chart'), function (figure) { return !figure.dataset.drawn && !figure.closest('[hidden]'); });
+    return pending.reduce(function (before, figure) {
+      figure.dataset.drawn = 'soon';
+      return before.then(function () { return draw(figure); }).catch(function (error) {
+        failures.push(String(error));
+        figure.dataset.drawn = 'no';
+        figure.querySelector('.plot').textContent = 'This chart could not be drawn; its data are in the table below.';
+        console.error(error);
+      });
+    }, Promise.resolve()).then(function () { document.documentElement.dataset.ready = failures.length ? 'failed' : 'yes'; });
+  }
+
+  // Boxes that choose among sections: an option's value is one of the words in their data-tags, the first in the list shows all.
+  document.querySelectorAll('select[data-choose]').forEach(function (select) {
+    var status = document.getElementById(select.getAttribute('aria-describedby'));
+    function apply() {
+      var shown = 0, all = 0;
+      document.querySelectorAll(select.dataset.choose).forEach(function (item) {
+        item.hidden = select.value !== '' && item.dataset.tags.split(' ').indexOf(select.value) < 0;
+        all += 1;
+        shown += item.hidden ? 0 : 1;
+      });
+      status.textContent = shown + ' of ' + all;
+    }
+    select.addEventListener('change', function () { apply(); draw_shown(); });
+    apply();
+  });
+  draw_shown();
 })();
