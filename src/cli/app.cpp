@@ -55,6 +55,7 @@ Arguments arguments(const std::vector<std::string>& all) {
   const bool prints = !all.empty() && all.front() == "report";   // elsewhere --timeline takes the next word
   for (std::string& a : out.ours) {
     if (a == "--json" || a == "--csv") a += "=-";
+    if (a == "--html" && all.front() == "validate") a += "=-";
     if (prints && (a == "--md" || a == "--html" || a == "--timeline" || a == "--sqlite")) a += "=-";
     // CLI11 would take the next argument for the value.
     if (!compiles && a.starts_with("--") && a.find('=') + 1 == a.size())

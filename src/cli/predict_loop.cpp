@@ -255,19 +255,9 @@ std::optional<std::string> loop_option_given(const LoopOptions& o) {
   return std::nullopt;
 }
 
-int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest) {
-  const RunClock clock;
-  if (rest.size() > 1)
-    throw Error(ExitCode::usage, "argument-unexpected", fmt::format("'{}' is too much: a C program is one file", shown(rest[rest[0].ends_with(".c") ? 1 : 0])),
-                "--cflags takes other sources and clang's options, --run the program's arguments");
-  const std::string file = rest.front();
-  if (o.simulate && !o.run) throw Error(ExitCode::bad_input, "loop-data", "--simulate needs data, which only a run of the program gives", "add --run 'ARGUMENTS'");
-  output.more.push_back({"--emit-ptx", const_cast<std::string*>(&o.emit_ptx)});
-  check_outputs(output);
+result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, bool quiet) {
   const device::Configuration configuration = resolve(run);
   const device::LoadedDevice device = device::load_device(configuration);
-  check_inputs(output, {file});
-
   const frontend::LoopProgram program(source_of(o, file));
   Description nest = loops::parse_description(program.describe());
   std::vector<std::optional<std::int64_t>> values = values_of(nest, o);
@@ -300,7 +290,7 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   if (!o.emit_ptx.empty() || o.simulate) ptx = program.ptx(levels_of(nest, best.counts.mapping), name, architecture);
   if (!o.emit_ptx.empty()) write_to(o.emit_ptx, ptx);
   if (o.simulate) {
-    const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, output.quiet);
+    const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, quiet);
     loops::Worth w = answer.worth.front();
     w.model = "simulation";
     w.kernel_ns = s.time_ns;
@@ -319,6 +309,21 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   m.device = device.device.name;
   m.configuration = predict::to_configuration(inputs);
   m.inputs = hash_inputs({file});
+  return result;
+}
+
+int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest) {
+  const RunClock clock;
+  if (rest.size() > 1)
+    throw Error(ExitCode::usage, "argument-unexpected", fmt::format("'{}' is too much: a C program is one file", shown(rest[rest[0].ends_with(".c") ? 1 : 0])),
+                "--cflags takes other sources and clang's options, --run the program's arguments");
+  const std::string file = rest.front();
+  if (o.simulate && !o.run) throw Error(ExitCode::bad_input, "loop-data", "--simulate needs data, which only a run of the program gives", "add --run 'ARGUMENTS'");
+  output.more.push_back({"--emit-ptx", const_cast<std::string*>(&o.emit_ptx)});
+  check_outputs(output);
+  check_inputs(output, {file});
+
+  result::Result result = loop_result(o, run, predict, file, output.quiet);
   clock.finish(result);
   write_outputs(result, output, STDOUT_FILENO);
   return 0;

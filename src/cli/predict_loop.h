@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 #include "gpu/prediction.h"
+#include "result/metrics.h"
 
 namespace CLI {
 class App;
@@ -30,6 +31,9 @@ void add_loop_options(CLI::App& command, LoopOptions& options);
 bool names_c_program(const std::vector<std::string>& rest);
 // Some option of a nest was given; named in the error where there is no C program.
 std::optional<std::string> loop_option_given(const LoopOptions& options);
+
+// The prediction alone, of the C program `file`; with --emit-ptx and --emit-cuda their files are written.
+result::Result loop_result(const LoopOptions& options, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, bool quiet);
 
 // rest: the C file and what else stands on the command line. Writes the report. Returns the exit code or throws Error.
 int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest);

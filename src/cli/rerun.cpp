@@ -37,12 +37,12 @@ bool is_output_value(std::string_view a) {
 
 // Of any command: what it writes besides its result, and how it is shown. Each takes a value.
 bool writes_file(std::string_view a) {
-  static constexpr std::array options = {"-o",       "--output",     "--report",           "--color",         "--timeline", "--plot",
+  static constexpr std::array options = {"-o",       "--output",     "--report",           "--color",         "--timeline", "--plot",     "--rows",
                                          "--record", "--checkpoint", "--checkpoint-every", "--command-trace", "--emit-ptx", "--emit-cuda"};
   return std::ranges::find(options, a) != options.end();
 }
 bool is_shown_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--all", "-q", "--quiet", "-v", "--verbose"};
+  static constexpr std::array flags = {"--json", "--csv", "--html", "--all", "-q", "--quiet", "-v", "--verbose", "--update", "--gate"};
   return std::ranges::find(flags, a) != flags.end();
 }
 // Commands whose --json is a result file.

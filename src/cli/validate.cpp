@@ -1,179 +1,246 @@
 #include "cli/validate.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "cli/output.h"
+#include "device/catalogue.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
 namespace {
 
-using validate::Comparison;
-using validate::Quantity;
+using validate::Row;
 
-std::string size_text(double bytes) {
-  if (bytes == 0) return "";
-  const double kib = bytes / 1024;
-  return kib < 1024 ? fmt::format("{:.4g} KiB", kib) : fmt::format("{:.4g} MiB", kib / 1024);
+std::string shown_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string safe_cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
 }
 
-std::string value_text(Quantity quantity, double value) {
-  return quantity == Quantity::latency ? fmt::format("{:.1f} cycles", value) : fmt::format("{:.0f} GB/s", value / 1e9);
-}
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
-
-void plateaus(std::string& out, const ValidationReport& report) {
-  out += "| device | board | what | level | sizes | measured | simulated | median error | worst error |\n|---|---|---|---|---|---|---|---|---|\n";
-  for (const Comparison& c : report.curves)
-    for (const validate::Plateau& p : c.plateaus)
-      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", c.device, c.board, c.name, name_of(p.level), p.points,
-                         value_text(c.quantity, p.measured), value_text(c.quantity, p.simulated), percent(p.median_error), percent(p.worst_error));
-}
-
-void knees(std::string& out, const ValidationReport& report) {
-  out += "\n| device | what | end of | measured | simulated | error |\n|---|---|---|---|---|---|\n";
-  for (const Comparison& c : report.curves)
-    for (const validate::Knee& k : c.knees)
-      out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", c.device, c.name, name_of(k.level), size_text(k.measured), size_text(k.simulated),
-                         signed_percent(k.error()));
-}
-
-void points(std::string& out, const ValidationReport& report) {
-  out += "\n| device | what | size | level | measured | simulated | error |\n|---|---|---|---|---|---|---|\n";
-  for (const Comparison& c : report.curves)
-    for (const validate::Compared& p : c.points)
-      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", c.device, c.name, size_text(p.bytes), name_of(p.level),
-                         value_text(c.quantity, p.measured), value_text(c.quantity, p.simulated), signed_percent(p.error()));
-}
-
-void kernels(std::string& out, const ValidationReport& report) {
-  out += "\n| device | program | kernel | half | quantity | measured | simulated | error |\n|---|---|---|---|---|---|---|---|\n";
-  for (const validate::KernelRow& k : report.kernels)
-    out += fmt::format("| {} | {} | {} | {} | {} | {:.6g} | {:.6g} | {} |\n", k.device, k.app, k.kernel, k.held_out ? "held out" : "tuned", k.quantity,
-                       k.measured, k.simulated, signed_percent(k.error()));
-  out += "\n| device | quantity | kernels | mean absolute error | tuned half | held-out half |\n|---|---|---|---|---|---|\n";
-  for (const validate::KernelSummary& s : validate::summarise(report.kernels)) {
-    const std::size_t tuned = s.kernels - s.kernels_held_out;
-    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", s.device, s.quantity, s.kernels, percent(s.mean),
-                       tuned == 0 ? "-" : fmt::format("{} ({})", percent(s.mean_tuned), tuned),
-                       s.kernels_held_out == 0 ? "-" : fmt::format("{} ({})", percent(s.mean_held_out), s.kernels_held_out));
+// Sentences, one for each row that is worse.
+std::vector<std::string> held_against(const std::vector<AreaReport>& reports, const ValidationOptions& o, std::string& text) {
+  std::vector<std::string> out;
+  text += fmt::format("\n## Gate: no error more than {:g} points above the kept one\n\n| area | rows kept | file | worse or gone |\n|---|---|---|---|\n", 100 * o.tolerance);
+  std::string sentences;
+  for (const AreaReport& r : reports) {
+    const std::filesystem::path file = rows_file(o, r.area);
+    const std::vector<Row> kept = validate::read_rows(file);
+    std::vector<Row> now;
+    for (const Row& row : r.rows) now.push_back(validate::rounded(row));
+    const std::vector<std::string> worse = validate::worse(kept, now, o.tolerance);
+    text += fmt::format("| {} | {} | {} | {} |\n", r.area, kept.size(), file.filename().string(), worse.size());
+    for (const std::string& w : worse) {
+      out.push_back(fmt::format("{}: {}", r.area, w));
+      sentences += fmt::format("- worse: {}\n", out.back());
+    }
   }
+  text += sentences.empty() ? "\nNo row is worse or gone.\n" : "\n" + sentences;
+  return out;
 }
 
-void peers(std::string& out, const ValidationReport& report) {
-  out += "\nBeside GPGPU-Sim (a cross-check of two models, not of a model with hardware):\n";
-  out += "\n| device | program | kernel | quantity | GPGPU-Sim | simtlab | difference |\n|---|---|---|---|---|---|---|\n";
-  for (const validate::KernelRow& k : report.peers)
-    out += fmt::format("| {} | {} | {} | {} | {:.6g} | {:.6g} | {} |\n", k.device, k.app, k.kernel, k.quantity, k.measured, k.simulated,
-                       signed_percent(k.error()));
-  out += "\n| device | quantity | kernels | mean absolute difference |\n|---|---|---|---|\n";
-  for (const validate::KernelSummary& s : validate::summarise(report.peers))
-    out += fmt::format("| {} | {} | {} | {} |\n", s.device, s.quantity, s.kernels, percent(s.mean));
+void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& o) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  for (const AreaReport& r : reports)
+    write_file_atomically(rows_file(o, r.area), validate::to_csv(r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.", r.area,
+                                                                                    o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
 }
 
-result::KernelResult& entry(result::Result& result, std::string name) {
-  result::KernelResult& k = result.kernels.emplace_back();
-  k.name = k.demangled = std::move(name);
-  return k;
-}
-
-void set_pair(result::Metrics& m, Quantity quantity, double measured, double simulated) {
-  const bool latency = quantity == Quantity::latency;
-  m.set(latency ? "validate.latency.measured" : "validate.bandwidth.measured", measured);
-  m.set(latency ? "validate.latency.simulated" : "validate.bandwidth.simulated", simulated);
-}
-
-void add_curve(result::Result& result, const Comparison& c) {
-  for (const validate::Plateau& p : c.plateaus) {
-    result::Metrics& m = entry(result, fmt::format("{}: {}: {}", c.device, c.name, name_of(p.level))).metrics;
-    set_pair(m, c.quantity, p.measured, p.simulated);
-    m.set("validate.error.median", p.median_error);
-    m.set("validate.error.worst", p.worst_error);
+result::Result joined(std::vector<AreaReport>& reports) {
+  result::Result out = reports.size() == 1 ? std::move(reports.front().result) : result::Result{};
+  if (reports.size() > 1) out.manifest.mode = "validate";
+  std::vector<Row> all;
+  for (const AreaReport& r : reports) {
+    if (reports.size() > 1) out.kernels.insert(out.kernels.end(), r.result.kernels.begin(), r.result.kernels.end());
+    add_rows(out, r.area, r.rows);
+    all.insert(all.end(), r.rows.begin(), r.rows.end());
   }
-  for (const validate::Knee& k : c.knees) {
-    result::Metrics& m = entry(result, fmt::format("{}: {}: end of {}", c.device, c.name, name_of(k.level))).metrics;
-    m.set("validate.knee.measured", k.measured);
-    m.set("validate.knee.simulated", k.simulated);
-    m.set("validate.error", k.error());
-  }
-  for (const validate::Compared& p : c.points) {
-    if (p.bytes == 0) continue;
-    result::Metrics& m = entry(result, fmt::format("{}: {}: {}", c.device, c.name, size_text(p.bytes))).metrics;
-    m.set("validate.size", p.bytes);
-    set_pair(m, c.quantity, p.measured, p.simulated);
-    m.set("validate.error", p.error());
-  }
+  const validate::Summary s = validate::summarise(all);
+  if (s.rows == 0) return out;
+  out.total.set("validate.rows", std::uint64_t{s.rows});
+  out.total.set("validate.error.median", s.median);
+  out.total.set("validate.error.worst", s.worst);
+  std::size_t misses = 0;
+  for (const AreaReport& r : reports) misses += r.misses.size();
+  out.total.set("validate.targets.missed", std::uint64_t{misses});
+  return out;
+}
+
+// The page has the rows, not the runs behind them.
+std::string page_of(const result::Result& result) {
+  result::Result page;
+  page.manifest = result.manifest;
+  page.manifest.mode = "validate";
+  page.total = result.total;
+  for (const result::KernelResult& k : result.kernels)
+    if (result::find(k.tables, "validation") != nullptr) page.kernels.push_back(k);
+  return report::html(page, {});
 }
 
 }  // namespace
 
-std::string text_of(const ValidationReport& report, bool all) {
+void add_validation_options(CLI::App& command, ValidationOptions& o, const char* quick) {
+  if (quick != nullptr) command.add_flag("--quick", o.quick, quick);
+  command.add_flag("--check", o.check, "End with exit code 6 if a target is missed");
+  const auto group = "Rows that are kept";
+  command.add_flag("--gate", o.gate, "End with exit code 6 if an error is greater than the kept one, or a row is gone")->group(group);
+  command.add_flag("--update", o.update, "Keep the rows of this run: what --gate compares with and docs/validation.md shows")->group(group);
+  command.add_option("--rows", o.rows, "Folder of the kept rows (default: validation/ in the data folder)")->check(CLI::Validator(refuse_empty, ""))->type_name("DIR")->group(group);
+  command.add_option("--tolerance", o.tolerance, "What an error may grow by under --gate, in points (default 0.5)")
+      ->transform(CLI::Validator(
+          [](std::string& text) -> std::string {
+            double points = 0;
+            if (!CLI::detail::lexical_cast(text, points) || !(points >= 0 && points <= 100)) return "takes points from 0 to 100";
+            text = fmt::format("{}", points / 100);
+            return {};
+          },
+          ""))
+      ->type_name("POINTS")
+      ->group(group);
+  command.add_option("--html", o.html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
+  add_output_options(command, o.output);
+}
+
+void check_validation(ValidationOptions& o, const std::vector<std::string>& areas, const std::optional<std::string>& chosen) {
+  o.output.more = {{"--html", &o.html}};
+  check_outputs(o.output);
+  if (o.gate && o.update) throw Error(ExitCode::usage, "option-conflict", "--gate compares with the kept rows and --update replaces them", "leave one of them out");
+  if (chosen && (o.gate || o.update))
+    throw Error(ExitCode::usage, "option-conflict", fmt::format("{} changes what is compared; the kept rows are of the area without it", *chosen), fmt::format("leave {} or {} out", *chosen, o.gate ? "--gate" : "--update"));
+  if (!o.gate && !o.update && !o.rows.empty()) throw Error(ExitCode::usage, "option-conflict", "--rows is of no use without --gate or --update", "add one of them");
+  for (const std::string& area : areas) {
+    const std::filesystem::path file = rows_file(o, area);
+    if (o.gate) validate::read_rows(file);
+    if (o.gate || o.update) check_inputs(o.output, {file});
+  }
+}
+
+std::filesystem::path rows_folder(const ValidationOptions& o) { return o.rows.empty() ? device::data_directory() / "validation" : std::filesystem::path(o.rows); }
+
+bool has_quick(const std::string& area) { return area == "timing" || area == "cache" || area == "predict"; }
+
+std::filesystem::path rows_file(const ValidationOptions& o, const std::string& area) { return rows_folder(o) / fmt::format("{}{}.csv", area, o.quick && has_quick(area) ? ".quick" : ""); }
+
+void add_rows(result::Result& result, const std::string& area, const std::vector<Row>& rows) {
+  result::KernelResult& k = result.kernels.emplace_back();
+  k.name = k.demangled = "validation of " + area;
+  const validate::Summary s = validate::summarise(rows);
+  k.metrics.set("validate.rows", std::uint64_t{s.rows});
+  k.metrics.set("validate.error.median", s.median);
+  k.metrics.set("validate.error.worst", s.worst);
+  k.tables.push_back(validate::table_of(rows));
+}
+
+std::string summary_table(const std::vector<AreaReport>& reports) {
+  std::string out = "| area | rows | tuned | held out | independent | by construction | median error | worst error | targets | missed |\n|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const AreaReport& r : reports) {
+    const validate::Summary s = validate::summarise(r.rows);
+    out += fmt::format("| {} | {} |", r.area, s.rows);
+    for (const validate::Role role : {validate::Role::tuned, validate::Role::held_out, validate::Role::independent, validate::Role::by_construction}) out += fmt::format(" {} |", std::ranges::count(r.rows, role, &Row::role));
+    out += fmt::format(" {} | {} | {} | {} |\n", shown_percent(s.median), shown_percent(s.worst), s.targets, s.missed);
+  }
+  return out;
+}
+
+std::string rows_table(const std::vector<Row>& rows) {
+  struct Column {
+    const char* name;
+    std::string (*text)(const Row&);
+  };
+  const Column columns[] = {{"device", [](const Row& r) { return r.device; }},
+                            {"what", [](const Row& r) { return r.quantity; }},
+                            {"reference", validate::reference_text},
+                            {"ours", validate::ours_text},
+                            {"error", validate::error_text},
+                            {"of", [](const Row& r) { return r.over; }},
+                            {"worst", [](const Row& r) { return r.worst ? shown_percent(*r.worst) : std::string(); }},
+                            {"target", [](const Row& r) { return validate::target_text(r); }},
+                            {"", [](const Row& r) { return std::string(!r.target && !r.worst_target ? "" : r.met() ? "met" : "missed"); }},
+                            {"role", [](const Row& r) { return std::string(validate::name_of(r.role)); }},
+                            {"reference from", [](const Row& r) { return r.source; }},
+                            {"note", [](const Row& r) { return r.note; }}};
+  // Columns that say nothing of any row are left out.
+  std::vector<const Column*> used;
+  for (const Column& c : columns)
+    if (std::ranges::any_of(rows, [&](const Row& r) { return !c.text(r).empty() && c.text(r) != "-"; })) used.push_back(&c);
+  std::string out = "|", line = "|";
+  for (const Column* c : used) out += fmt::format(" {} |", c->name), line += "---|";
+  out += "\n" + line + "\n";
+  for (const Row& r : rows) {
+    out += "|";
+    for (const Column* c : used) out += fmt::format(" {} |", safe_cell(c->text(r)));
+    out += "\n";
+  }
+  return out;
+}
+
+std::string missed_list(const std::vector<Row>& rows) {
   std::string out;
-  plateaus(out, report);
-  knees(out, report);
-  if (!report.kernels.empty()) kernels(out, report);
-  if (!report.peers.empty()) peers(out, report);
-  if (all) points(out, report);
-  const std::vector<std::string> misses = missed_targets(report);
-  out += misses.empty() ? "\nAll targets are met.\n" : fmt::format("\nTargets missed: {}\n", misses.size());
-  for (const std::string& miss : misses) out += "- " + miss + "\n";
+  for (const Row& r : rows)
+    if (!r.met())
+      out += fmt::format("- {}{}: {}{}, target {}\n", r.device.empty() ? "" : r.device + ", ", r.quantity, validate::error_text(r), r.worst ? fmt::format(", worst {}", shown_percent(*r.worst)) : "", validate::target_text(r));
   return out;
 }
 
-result::Result result_of(const ValidationReport& report) {
-  result::Result result;
-  for (const Comparison& c : report.curves) add_curve(result, c);
-  for (const validate::KernelRow& k : report.kernels) {
-    result::Metrics& m = entry(result, fmt::format("{}: {}: {}: {}", k.device, k.app, k.kernel, k.quantity)).metrics;
-    m.set("validate.kernel.measured", k.measured);
-    m.set("validate.kernel.simulated", k.simulated);
-    m.set("validate.error", k.error());
-  }
-  for (const validate::KernelRow& k : report.peers) {
-    result::Metrics& m = entry(result, fmt::format("{}: GPGPU-Sim: {}: {}: {}", k.device, k.app, k.kernel, k.quantity)).metrics;
-    m.set("validate.peer.value", k.measured);
-    m.set("validate.kernel.simulated", k.simulated);
-    m.set("validate.peer.difference", k.error());
-  }
-  std::vector<double> medians;
-  double worst = 0;
-  for (const Comparison& c : report.curves)
-    for (const validate::Plateau& p : c.plateaus) {
-      medians.push_back(p.median_error);
-      worst = std::max(worst, p.worst_error);
+std::string misses_text(const std::vector<std::string>& misses) {
+  std::string out;
+  for (const std::string& miss : misses) out += fmt::format("{}- missed: {}\n", &miss == &misses.front() ? "\n" : "", miss);
+  return out;
+}
+
+int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& o) {
+  result::Result result = joined(areas);
+  clock.finish(result);
+  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
+  if (!o.html.empty()) write_to(o.html, page_of(result));
+  write_text(o.output, page);
+  return 0;
+}
+
+int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& o) {
+  for (const AreaReport& r : reports)
+    for (std::size_t i = 0; i < r.rows.size(); ++i)
+      SIMTLAB_ASSERT(std::ranges::none_of(r.rows.begin(), r.rows.begin() + static_cast<std::ptrdiff_t>(i), [&](const Row& other) { return other.name() == r.rows[i].name(); }), "rows are found by their names");
+  std::string text;
+  std::vector<std::string> misses;
+  if (reports.size() > 1) {
+    text = summary_table(reports);
+    for (const AreaReport& r : reports) {
+      const std::string list = missed_list(r.rows);
+      if (o.output.all) text += fmt::format("\n# {}\n\n{}", r.area, r.text);
+      if (!list.empty()) text += fmt::format("\n{}, missed:\n{}", r.area, list);
     }
-  if (!medians.empty()) {
-    result.total.set("validate.error.median", validate::median(medians));
-    result.total.set("validate.error.worst", worst);
+  } else {
+    text = reports.front().text;
   }
-  result.total.set("validate.targets.missed", std::uint64_t{missed_targets(report).size()});
-  return result;
-}
-
-std::vector<std::string> missed_targets(const ValidationReport& report) {
-  std::vector<std::string> out;
-  for (const Comparison& c : report.curves)
-    for (std::string& miss : validate::missed(c)) out.push_back(std::move(miss));
-  for (const validate::KernelSummary& s : validate::summarise(report.kernels))
-    if ((s.quantity == "cycles" || s.quantity == "time_us") && s.mean > validate::target_kernels)
-      out.push_back(fmt::format("{}, kernels, {}: mean absolute error {} above {}", s.device, s.quantity, percent(s.mean),
-                                percent(validate::target_kernels)));
-  return out;
-}
-
-int end_validation(const result::Result& result, std::string text, const std::vector<std::string>& misses, bool check, const OutputOptions& output) {
-  if (!output.json.empty()) write_to(output.json, result::to_json(result));
-  if (!output.csv.empty()) write_to(output.csv, report::csv(result));
-  for (const std::string& miss : misses) text += fmt::format("{}- missed: {}\n", &miss == &misses.front() ? "\n" : "", miss);
-  write_text(output, text);
-  if (!check || misses.empty()) return 0;
+  for (const AreaReport& r : reports)
+    for (const std::string& miss : r.misses) misses.push_back(reports.size() > 1 ? fmt::format("{}: {}", r.area, miss) : miss);
+  std::vector<std::string> worse;
+  if (o.gate) worse = held_against(reports, o, text);
+  if (o.update) keep_rows(reports, o);
+  result::Result result = joined(reports);
+  clock.finish(result);
+  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
+  if (!o.html.empty()) write_to(o.html, page_of(result));
+  write_text(o.output, text);
+  if (!worse.empty())
+    throw Error(ExitCode::check_failed, "validate-gate", fmt::format("{} rows are worse than the kept ones or gone, the first: {}", worse.size(), worse.front()), "the report lists them; where that is meant, --update keeps the new rows");
+  if (!o.check || misses.empty()) return 0;
   throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} targets are missed, the first: {}", misses.size(), misses.front()), "the report lists them");
 }
 

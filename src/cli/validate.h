@@ -1,29 +1,59 @@
-// What `simtlab validate` prints.
+// What the areas of `simtlab validate` have in common: their rows, where these go, and what they are held against.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/manifest.h"
 #include "cli/options.h"
 #include "result/metrics.h"
-#include "validate/curves.h"
-#include "validate/kernels.h"
+#include "validate/rows.h"
 
 namespace simtlab::cli {
 
-struct ValidationReport {
-  std::vector<validate::Comparison> curves;
-  std::vector<validate::KernelRow> kernels;
-  std::vector<validate::KernelRow> peers;   // `measured` is another simulator's figure: no truth, so no target
+// What one area found.
+struct AreaReport {
+  std::string area;                       // "timing"; its rows are kept in FOLDER/timing.csv
+  std::string text;                       // Markdown
+  result::Result result;
+  std::vector<std::string> misses;        // of targets, as sentences
+  std::vector<validate::Row> rows;
 };
 
-// Markdown, as docs/validation.md carries it. all: every point.
-std::string text_of(const ValidationReport& report, bool all);
-result::Result result_of(const ValidationReport& report);
-std::vector<std::string> missed_targets(const ValidationReport& report);
+struct ValidationOptions {
+  bool check = false, quick = false, gate = false, update = false;
+  std::string rows;                       // folder; empty: validation/ beside the devices
+  std::string html;
+  double tolerance = 0.005;               // of --gate
+  OutputOptions output;
+};
+// Options of every area. quick: what it leaves out; null: the area is quick.
+void add_validation_options(CLI::App& command, ValidationOptions& options, const char* quick);
+// Before anything is run: what does not go together, and kept rows of the areas that can't be read. chosen: the first option, if any, that changes what is
+// computed: rows are held against others only as the area is by default.
+void check_validation(ValidationOptions& options, const std::vector<std::string>& areas, const std::optional<std::string>& chosen = {});
 
-// The end of a validation: the result as JSON and CSV, the text with the targets that were missed. Returns the exit code; with `check` throws
-// Error(check_failed, "validate-target") if there are any.
-int end_validation(const result::Result& result, std::string text, const std::vector<std::string>& misses, bool check, const OutputOptions& output);
+// The kept rows of an area. Rows that no command computes at once are in AREA.recorded.csv.
+std::filesystem::path rows_folder(const ValidationOptions& options);
+std::filesystem::path rows_file(const ValidationOptions& options, const std::string& area);
+// Areas with fewer rows with --quick; the others are the same.
+bool has_quick(const std::string& area);
+
+// The rows as an entry of a result, and the figures of all of them in its total.
+void add_rows(result::Result& result, const std::string& area, const std::vector<validate::Row>& rows);
+// Markdown: areas with their number of rows and errors; the rows of one group.
+std::string summary_table(const std::vector<AreaReport>& reports);
+std::string rows_table(const std::vector<validate::Row>& rows);
+std::string missed_list(const std::vector<validate::Row>& rows);
+std::string misses_text(const std::vector<std::string>& misses);
+
+// Writes result, text, page and rows, holds the rows against the kept ones. Returns the exit code; throws Error(check_failed): "validate-target" with
+// --check and a missed target, "validate-gate" with --gate and a row that is worse or gone.
+int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& options);
+
+// The outputs of rows that were kept, with their page as the text.
+int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& options);
 
 }  // namespace simtlab::cli

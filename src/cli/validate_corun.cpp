@@ -24,7 +24,7 @@
 namespace simtlab::cli {
 namespace {
 
-struct CorunValidation {
+struct CorunValidation : ValidationOptions {
   std::string against = "thesis";
   std::optional<std::size_t> given_mixes;
   std::optional<double> given_shorten;
@@ -32,8 +32,6 @@ struct CorunValidation {
   std::uint64_t seed = 1;
   double shorten = 20;
   std::string model;
-  bool check = false;
-  OutputOptions output;
   HostComparison cycle;                  // what is for that alone
   std::optional<std::size_t> size;
   std::optional<std::uint32_t> limit;
@@ -60,6 +58,7 @@ class CorunReport {
   const std::string& text() const { return text_; }
   result::Result& result() { return result_; }
   const std::vector<std::string>& misses() const { return misses_; }
+  const std::vector<validate::Row>& rows() const { return rows_; }
 
  private:
   // ---- figures 5.1 to 5.3
@@ -99,11 +98,35 @@ class CorunReport {
       else if (relation == "more-than") met = value > at_most_intensity("BH", *kind) && value > at_most_intensity("HW", *kind);
       else throw Error(ExitCode::bad_input, "measured-syntax", fmt::format("statements.csv: there is no relation {}", relation));
       const std::string& statement = table.text(i, "statement");
+      statement_row(table, i, value, met, *kind);
       text_ += fmt::format("| {} | {} | {} | {:.3f} | {} | {} |\n", table.text(i, "figure"), app, by, value, statement, verdict(met, fmt::format("{} beside {}: {:.3f}, \"{}\"", app, by, value, statement)));
       result::KernelResult& k = result_.kernels.emplace_back();
       k.name = k.demangled = fmt::format("{}: {}", app, by);
       k.metrics.set("corun.interfere.slowdown", value);
     }
+  }
+
+  // What the relation allows. Of those that compare with other applications: the greatest, or least, of these.
+  void statement_row(const validate::Table& table, std::size_t i, double value, bool met, corun::Disturbance kind) {
+    const std::string& relation = table.text(i, "relation");
+    const double stated = table.number(i, "value");
+    std::optional<double> low, high;
+    if (relation == "about") low = stated - table.number(i, "tolerance"), high = stated + table.number(i, "tolerance");
+    if (relation == "below") high = stated;
+    if (relation == "above") low = stated;
+    if (relation == "more-than") low = std::max(at_most_intensity("BH", kind), at_most_intensity("HW", kind));
+    const bool counted = relation == "least";
+    validate::Row row = validate::bounded_row("interference", table.text(i, "application"), fmt::format("{}: beside {}{}", table.text(i, "id"), table.text(i, "disturbed_by"), counted ? ", applications that are affected less" : ""),
+                                              counted ? "1" : "times", low, counted ? std::optional<double>(stated - 1) : high, counted ? static_cast<double>(less_affected(value, kind)) : value);
+    add_statement(std::move(row), met, "data/corun/statements.csv", fmt::format("figure {}: {}", table.text(i, "figure"), table.text(i, "statement"))).role = validate::Role::tuned;
+  }
+
+  // A statement holds or does not: at its very bound the verdict decides.
+  validate::Row& add_statement(validate::Row row, bool met, const std::string& source, const std::string& note) {
+    row.target = 0.0;
+    if (!met && row.error == 0) row.error = 1e-6;
+    row.source = source, row.note = note;
+    return rows_.emplace_back(std::move(row));
   }
 
   // ---- mixes
@@ -153,7 +176,12 @@ class CorunReport {
   const CorunCell& cell(const std::string& set, std::uint32_t limit, const char* policy = "shark") const { return cells_.at({set, limit, policy}); }
   std::string of(std::size_t size) const { return fmt::format("{} of {}", o_.mixes, size); }
 
-  void claim(const char* id, const std::string& statement, const std::string& value, bool met) {
+  struct Bounds {
+    std::optional<double> low, high;
+  };
+  // ours: what is compared with the bounds.
+  void claim(const char* id, const std::string& statement, const std::string& value, bool met, double ours, Bounds bounds) {
+    add_statement(validate::bounded_row("mixes", id, statement, "1", bounds.low, bounds.high, ours), met, "SHARK thesis, time on the GPU", value);
     text_ += fmt::format("| {} | {} | {} | {} |\n", id, statement, value, verdict(met, fmt::format("{}: {}", statement, value)));
   }
 
@@ -162,42 +190,42 @@ class CorunReport {
     const std::string four = "4 of 16 with four HW";
     const auto least = [](const CorunCell& c) { return std::ranges::min(c.speedups_gpu); };
     const CorunCell& heavy = cell(four, 8);
-    claim("T192-T195", "above 1.4 in each of the four mixes with four HW, limit 8", fmt::format("{:.2f} to {:.2f}", least(heavy), std::ranges::max(heavy.speedups_gpu)), least(heavy) > 1.4);
-    claim("T196", "better in every mix of 16 at limit 8", fmt::format("least {:.2f}, mean {:.3f}", least(cell(of(16), 8)), cell(of(16), 8).gpu.speedup), least(cell(of(16), 8)) > 1);
-    claim("T197", "mixes of 4 at limit 4: mean slightly below 1", fmt::format("{:.4f}", cell(of(4), 4).gpu.speedup), cell(of(4), 4).gpu.speedup < 1 && cell(of(4), 4).gpu.speedup > 0.95);
+    claim("T192-T195", "above 1.4 in each of the four mixes with four HW, limit 8", fmt::format("{:.2f} to {:.2f}", least(heavy), std::ranges::max(heavy.speedups_gpu)), least(heavy) > 1.4, least(heavy), {1.4, {}});
+    claim("T196", "better in every mix of 16 at limit 8", fmt::format("least {:.2f}, mean {:.3f}", least(cell(of(16), 8)), cell(of(16), 8).gpu.speedup), least(cell(of(16), 8)) > 1, least(cell(of(16), 8)), {1.0, {}});
+    claim("T197", "mixes of 4 at limit 4: mean slightly below 1", fmt::format("{:.4f}", cell(of(4), 4).gpu.speedup), cell(of(4), 4).gpu.speedup < 1 && cell(of(4), 4).gpu.speedup > 0.95, cell(of(4), 4).gpu.speedup, {0.95, 1.0});
     std::size_t below = 0;
     for (const auto& [key, c] : cells_)
       if (c.policy == "shark" && c.limit > 1 && std::get<0>(key) != four) below += static_cast<std::size_t>(std::ranges::count_if(c.speedups_gpu, [](double s) { return s < 0.9; }));
-    claim("T198", "below 0.9 in exactly one case", fmt::format("{} cases", below), below == 1);
+    claim("T198", "below 0.9 in exactly one case", fmt::format("{} cases", below), below == 1, static_cast<double>(below), {1.0, 1.0});
     for (const std::uint32_t size : {4u, 8u, 16u}) {
       const double value = cell(of(size), size).gpu.speedup;
-      claim("T199", fmt::format("about 1.00 when the limit is the size, {}", size), fmt::format("{:.3f}", value), std::abs(value - 1) < 0.02);
+      claim("T199", fmt::format("about 1.00 when the limit is the size, {}", size), fmt::format("{:.3f}", value), std::abs(value - 1) < 0.02, value, {0.98, 1.02});
     }
-    claim("T200", "mixes of 16: less at limit 16 than at limit 8", fmt::format("{:.3f} and {:.3f}", cell(of(16), 16).gpu.speedup, cell(of(16), 8).gpu.speedup), cell(of(16), 16).gpu.speedup < cell(of(16), 8).gpu.speedup);
+    claim("T200", "mixes of 16: less at limit 16 than at limit 8", fmt::format("{:.3f} and {:.3f}", cell(of(16), 16).gpu.speedup, cell(of(16), 8).gpu.speedup), cell(of(16), 16).gpu.speedup < cell(of(16), 8).gpu.speedup, cell(of(16), 16).gpu.speedup, {{}, cell(of(16), 8).gpu.speedup});
     std::uint32_t best = 2;
     for (const std::uint32_t limit : {4u, 8u, 16u})
       if (cell(of(16), limit).gpu.speedup > cell(of(16), best).gpu.speedup) best = limit;
-    claim("T192", "mixes of 16: the best limit is 8", fmt::format("{}", best), best == 8);
+    claim("T192", "mixes of 16: the best limit is 8", fmt::format("{}", best), best == 8, static_cast<double>(best), {8.0, 8.0});
     falling("T201", "speed-up against alone falls as the limit grows, mixes of 16", [](const CorunCell& c) { return c.gpu.judged.gm; });
     falling("T204", "STP falls as the limit grows, mixes of 16", [](const CorunCell& c) { return c.gpu.judged.stp; });
     const double shark = cell(of(16), 8).gpu.judged.gm, mps = cell(of(16), 8, "mps").gpu.judged.gm;
-    claim("T201", "and less under SHARK than under MPS (limit 8)", fmt::format("{:.3f} and {:.3f}", shark, mps), shark > mps);
+    claim("T201", "and less under SHARK than under MPS (limit 8)", fmt::format("{:.3f} and {:.3f}", shark, mps), shark > mps, shark, {mps, {}});
     const double antt = cell(of(16), 16, "mps").gpu.judged.antt;
-    claim("T202", "mixes of 16 at limit 16: ANTT above 3", fmt::format("{:.2f}", antt), antt > 3);
+    claim("T202", "mixes of 16 at limit 16: ANTT above 3", fmt::format("{:.2f}", antt), antt > 3, antt, {3.0, {}});
   }
 
   template <typename Figure>
   void falling(const char* id, const char* statement, Figure figure) {
     std::string values;
     bool met = true;
-    double before = 1e300;
+    double before = 1e300, rises = 0;
     for (const std::uint32_t limit : {1u, 2u, 4u, 8u, 16u}) {
       const double shark = figure(cell(of(16), limit)), mps = figure(cell(of(16), limit, "mps"));
       values += fmt::format("{}{:.2f}", values.empty() ? "" : ", ", shark);
-      met = met && shark < before && mps <= before;
+      if (!(shark < before && mps <= before)) met = false, ++rises;
       before = std::max(shark, mps);
     }
-    claim(id, statement, values, met);
+    claim(id, statement, values, met, rises, {{}, 0.0});
   }
 
   const CorunValidation& o_;
@@ -209,6 +237,7 @@ class CorunReport {
   std::string text_;
   result::Result result_;
   std::vector<std::string> misses_;
+  std::vector<validate::Row> rows_;
   std::size_t targets_ = 0;
 };
 
@@ -222,38 +251,55 @@ int validate_hosts(const CLI::App& app, const CorunValidation& o) {
   c.limit = o.limit.value_or(c.limit);
   c.seed = o.seed;
   c.model = o.model;
-  c.output = o.output;
+  c.keep = o;
   if (!c.run.device.gpu) c.run.device.gpu = "titanx-maxwell";   // the one that the model is of
   return compare_hosts(app, std::move(c));
 }
 
-int validate_corun(CorunValidation o) {
-  const RunClock clock;
+// What stands on the command line and is for one of the two hosts only, or changes what is computed.
+std::optional<std::string> option_of_cycle(const CorunValidation& o) {
   const RunOptions& run = o.cycle.run;
-  const std::pair<const char*, bool> other[] = {{"--size", o.size.has_value()}, {"--limit", o.limit.has_value()}, {"--policy", !o.cycle.policies.empty()}, {"--applications", !o.cycle.applications.empty()},
-                                                {"--gpu", run.device.gpu.has_value()}, {"--set", !run.device.set.empty()}, {"--config", !run.device.config.empty()}, {"--threads", run.threads.has_value()},
-                                                {"--sharing", run.sharing.has_value()}, {"--max-time", run.max_time.has_value()}};
-  for (const auto& [name, given] : other)
-    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the fast host beside the thesis", name), "--host cycle puts it beside the cycle-level host");
+  const std::pair<const char*, bool> all[] = {{"--size", o.size.has_value()}, {"--limit", o.limit.has_value()}, {"--policy", !o.cycle.policies.empty()}, {"--applications", !o.cycle.applications.empty()},
+                                              {"--gpu", run.device.gpu.has_value()}, {"--set", !run.device.set.empty()}, {"--config", !run.device.config.empty()}, {"--threads", run.threads.has_value()},
+                                              {"--sharing", run.sharing.has_value()}, {"--max-time", run.max_time.has_value()}};
+  for (const auto& [name, given] : all)
+    if (given) return name;
+  return std::nullopt;
+}
+
+std::optional<std::string> option_of_mixes(const CorunValidation& o) {
+  if (o.given_mixes) return "--mixes";
+  if (o.given_shorten) return "--shorten";
+  if (o.seed != 1) return "--seed";
+  if (!o.model.empty()) return "--model";
+  return std::nullopt;
+}
+
+AreaReport run_corun(CorunValidation o, const volatile bool* stop) {
   o.mixes = o.given_mixes.value_or(o.mixes);
   o.shorten = o.given_shorten.value_or(o.shorten);
-  if (!std::isfinite(o.shorten)) throw Error(ExitCode::usage, "option-value", "--shorten takes a number");
-  check_outputs(o.output);
-  const Signals signals(0);
-  CorunReport report(o, signals.flag());
+  CorunReport report(o, stop);
   check_inputs(o.output, report.files());
+  report.run();
+  AreaReport out{"corun", report.text(), report.result(), report.misses(), report.rows()};
+  out.result.manifest.mode = "corun";
+  out.result.manifest.seed = o.seed;
+  out.result.manifest.inputs = hash_inputs(report.files());
+  return out;
+}
+
+int validate_corun(CorunValidation o) {
+  const RunClock clock;
+  if (const auto name = option_of_cycle(o)) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the fast host beside the thesis", *name), "--host cycle puts it beside the cycle-level host");
+  if (o.given_shorten && !std::isfinite(*o.given_shorten)) throw Error(ExitCode::usage, "option-value", "--shorten takes a number");
+  check_validation(o, {"corun"}, option_of_mixes(o));
+  std::vector<AreaReport> reports;
   {
+    const Signals signals(0);
     const Progress progress("validating", o.output.quiet);
-    report.run();
+    reports.push_back(run_corun(o, signals.flag()));
   }
-  result::Result& result = report.result();
-  result.manifest.mode = "corun";
-  result.manifest.seed = o.seed;
-  result.manifest.inputs = hash_inputs(report.files());
-  clock.finish(result);
-  write_outputs(result, o.output, report.text());
-  if (!o.check || report.misses().empty()) return 0;
-  throw Error(ExitCode::check_failed, "validate-target", fmt::format("{} statements are not reproduced, the first: {}", report.misses().size(), report.misses().front()), "the report lists them");
+  return end_validation(std::move(reports), clock, o);
 }
 
 }  // namespace
@@ -283,10 +329,17 @@ void add_validate_corun(const CLI::App& app, CLI::App& validate, Action& chosen)
   sub->add_option("--seed", o->seed, "Of the mixes (default 1)")->type_name("N");
   sub->add_option("--shorten", o->given_shorten, "Applications do 1/X of their iterations (default 20)")->check(CLI::Range(1.0, 1e6))->type_name("X");
   sub->add_option("--model", o->model, "Other parameters of the interference model")->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
-  sub->add_flag("--check", o->check, "End with exit code 6 if a statement is not reproduced");
   add_host_options(*sub, *o);
-  add_output_options(*sub, o->output);
+  add_validation_options(*sub, *o, nullptr);
   sub->callback([&app, &chosen, o] { chosen = [&app, o] { return o->against == "cycle" ? validate_hosts(app, *o) : validate_corun(*o); }; });
+}
+
+AreaReport corun_area(const volatile bool* stop) { return run_corun({}, stop); }
+
+AreaReport hosts_area(const CLI::App& app, const volatile bool* stop) {
+  HostComparison c;
+  c.run.device.gpu = "titanx-maxwell";
+  return host_area(app, c, stop);
 }
 
 }  // namespace simtlab::cli

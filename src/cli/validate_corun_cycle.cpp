@@ -60,6 +60,7 @@ class HostReport {
   }
   const std::string& text() const { return text_; }
   result::Result& result() { return result_; }
+  const std::vector<validate::Row>& rows() const { return rows_; }
 
  private:
   template <typename Each>
@@ -92,6 +93,9 @@ class HostReport {
         const auto n = static_cast<double>(e.count);
         text_ += fmt::format(" {:.3f} | {:.3f} | {:.1f} % | {:+.1f} % | {:+.1f} % |", row.cycle[gpu] / n, row.fast[gpu] / n, 100 * e.mean(), 100 * e.bias(), 100 * e.worst);
         k.metrics.set(gpu ? "corun.host.error.gpu_time" : "corun.host.error.turnaround", e.mean());
+        validate::Row& kept = rows_.emplace_back(validate::value_row("hosts", name, gpu ? "slowdown, time on the GPU" : "slowdown, turnaround", "times", row.cycle[gpu] / n, row.fast[gpu] / n));
+        kept.error = e.mean(), kept.worst = std::abs(e.worst), kept.over = fmt::format("mean of {} runs", e.count);
+        kept.role = validate::Role::held_out, kept.source = "cycle-level host", kept.note = fmt::format("bias {:+.1f} %", 100 * e.bias());
         k.metrics.set(gpu ? "corun.host.bias.gpu_time" : "corun.host.bias.turnaround", e.bias());
         k.metrics.set(gpu ? "corun.slowdown.gpu_time" : "corun.slowdown.turnaround", row.cycle[gpu] / n);
       }
@@ -141,6 +145,8 @@ class HostReport {
       best_row += fmt::format(" {} of {} |", best, differ);
       cost_row += fmt::format(" {:.1f} % |", 100 * cost / static_cast<double>(mixes));
       result_.total.set(gpu ? "corun.host.rank.gpu_time" : "corun.host.rank.turnaround", mean);
+      validate::Row& kept = rows_.emplace_back(validate::value_row("hosts", "all", gpu ? "rank of the policies in a mix, time on the GPU" : "rank of the policies in a mix, turnaround", "1", 1, mean));
+      kept.role = validate::Role::held_out, kept.source = "cycle-level host", kept.note = "Spearman's correlation";
     }
     text_ += fmt::format("| Spearman, of the means |{}\n| Spearman in a mix, mean over mixes where policies differ |{}\n| the fast host's best is best, or within 1 % |{}\n| what its choice costs: ANTT above the best, mean |{}\n", means_row,
                          each_row, best_row, cost_row);
@@ -149,6 +155,7 @@ class HostReport {
   const std::vector<CorunCell>&fast_, &cycle_;
   std::string text_;
   result::Result result_;
+  std::vector<validate::Row> rows_;
 };
 
 std::string heading(const HostComparison& o, const CycleApplications& cycle, const std::vector<std::string>& policies) {
@@ -179,14 +186,12 @@ std::string alone_table(const corun::Profiles& profiles) {
 
 }  // namespace
 
-int compare_hosts(const CLI::App& app, HostComparison o) {
-  const RunClock clock;
-  check_outputs(o.output);
-  CycleApplications cycle(app, o.applications, o.run);
-  const std::filesystem::path model = o.model.empty() ? device::data_directory() / "corun" / "model-titanx.toml" : std::filesystem::path(o.model);
-  const std::vector<std::filesystem::path> inputs = {cycle.file(), model};
-  check_inputs(o.output, inputs);
-  check_inputs(o.output, files_of(cycle.configuration(), cycle.device()));
+namespace {
+
+std::filesystem::path model_of(const HostComparison& o) { return o.model.empty() ? device::data_directory() / "corun" / "model-titanx.toml" : std::filesystem::path(o.model); }
+
+// Runs the applications once, each with its own handling of signals.
+CorunStudy prepared(CycleApplications& cycle, const HostComparison& o) {
   CorunStudy study;
   study.policies = o.policies;
   if (study.policies.empty())
@@ -194,33 +199,66 @@ int compare_hosts(const CLI::App& app, HostComparison o) {
   for (const std::string& p : study.policies) corun::policy(p);   // throws
   study.limits = {o.limit};
   study.shorten = 1;
-  study.options.model = corun::load_model(model);
+  study.options.model = corun::load_model(model_of(o));
   study.mixes = corun::random_mixes(cycle.names(), o.mixes, o.size, o.seed);
-  cycle.record(study.mixes, o.output.quiet);
+  cycle.record(study.mixes, o.keep.output.quiet);
+  return study;
+}
+
+AreaReport compared(CycleApplications& cycle, CorunStudy study, const HostComparison& o, const volatile bool* stop) {
+  study.stop = stop;
+  const Progress progress("simulating", o.keep.output.quiet);
+  cycle.run_alone(stop, study);
+  const std::vector<CorunCell> slow = run_study(study);
+  study.host = {};
+  const std::vector<CorunCell> fast = run_study(study);
+  HostReport report(fast, slow);
+  report.run();
+  AreaReport out{"corun-hosts", heading(o, cycle, study.policies) + alone_table(study.profiles) + report.text(), report.result(), {}, report.rows()};
+  result::Manifest& m = out.result.manifest;
+  m.mode = "corun";
+  m.seed = o.seed;
+  m.device = cycle.device().device.name;
+  m.configuration = configuration_of(cycle.configuration(), cycle.device());
+  m.inputs = hash_inputs(std::vector<std::filesystem::path>{cycle.file(), model_of(o)});
+  return out;
+}
+
+// What changes what is compared.
+std::optional<std::string> chosen_option(const HostComparison& o) {
+  const HostComparison usual;
+  const RunOptions& run = o.run;
+  const std::pair<const char*, bool> all[] = {{"--mixes", o.mixes != usual.mixes}, {"--size", o.size != usual.size}, {"--limit", o.limit != usual.limit}, {"--seed", o.seed != usual.seed}, {"--policy", !o.policies.empty()},
+                                              {"--applications", !o.applications.empty()}, {"--model", !o.model.empty()}, {"--gpu", run.device.gpu != "titanx-maxwell"}, {"--set", !run.device.set.empty()},
+                                              {"--config", !run.device.config.empty()}, {"--sharing", run.sharing.has_value()}};
+  for (const auto& [name, given] : all)
+    if (given) return name;
+  return std::nullopt;
+}
+
+}  // namespace
+
+AreaReport host_area(const CLI::App& app, const HostComparison& o, const volatile bool* stop) {
+  CycleApplications cycle(app, o.applications, o.run);
+  return compared(cycle, prepared(cycle, o), o, stop);
+}
+
+int compare_hosts(const CLI::App& app, HostComparison o) {
+  const RunClock clock;
+  check_validation(o.keep, {"corun-hosts"}, chosen_option(o));
+  CycleApplications cycle(app, o.applications, o.run);
+  check_inputs(o.keep.output, {cycle.file(), model_of(o)});
+  check_inputs(o.keep.output, files_of(cycle.configuration(), cycle.device()));
+  CorunStudy study = prepared(cycle, o);
+  std::vector<AreaReport> reports;
   const Signals signals(cycle.configuration().options.max_time_ns * 1e-9);
-  study.stop = signals.flag();
-  std::vector<CorunCell> slow, fast;
   try {
-    const Progress progress("simulating", o.output.quiet);
-    cycle.run_alone(signals.flag(), study);
-    slow = run_study(study);
-    study.host = {};
-    fast = run_study(study);
+    reports.push_back(compared(cycle, std::move(study), o, signals.flag()));
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted && signals.timed_out()) throw time_limit(cycle.configuration().options, "");
     throw;
   }
-  HostReport report(fast, slow);
-  report.run();
-  result::Result& result = report.result();
-  result.manifest.mode = "corun";
-  result.manifest.seed = o.seed;
-  result.manifest.device = cycle.device().device.name;
-  result.manifest.configuration = configuration_of(cycle.configuration(), cycle.device());
-  result.manifest.inputs = hash_inputs(inputs);
-  clock.finish(result);
-  write_outputs(result, o.output, heading(o, cycle, study.policies) + alone_table(study.profiles) + report.text());
-  return 0;
+  return end_validation(std::move(reports), clock, o.keep);
 }
 
 }  // namespace simtlab::cli

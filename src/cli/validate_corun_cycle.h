@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/validate.h"
 #include "corun/interference.h"
 #include "result/metrics.h"
 
@@ -24,10 +24,12 @@ struct HostComparison {
   std::vector<std::string> policies;     // empty: all
   std::string applications, model;       // empty: those of the examples, data/corun/model-titanx.toml
   RunOptions run;
-  OutputOptions output;
+  ValidationOptions keep;
 };
 
 // Runs the same seeded mixes on both, the fast one with the profiles that the other found, and writes the report. Returns the exit code or throws Error.
+// The report alone.
+AreaReport host_area(const CLI::App& app, const HostComparison& o, const volatile bool* stop);
 int compare_hosts(const CLI::App& app, HostComparison o);
 
 }  // namespace simtlab::cli

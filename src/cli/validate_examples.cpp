@@ -51,13 +51,6 @@ void pair_up(const std::string& gpu, const std::string& program, const result::R
   }
 }
 
-std::vector<std::string> gpus_of(const std::vector<ModelledLaunch>& launches) {
-  std::vector<std::string> out;
-  for (const ModelledLaunch& l : launches)
-    if (std::ranges::find(out, l.gpu) == out.end()) out.push_back(l.gpu);
-  return out;
-}
-
 std::string error_table(const std::vector<ModelledLaunch>& launches, const std::vector<std::string>& held_out) {
   std::string out = "| device | launches |", line = "|---|---|";
   for (const std::string& m : predict::model_names()) out += fmt::format(" {} |", m), line += "---|";
@@ -93,6 +86,13 @@ std::string launch_table(const std::vector<ModelledLaunch>& launches) {
 
 }  // namespace
 
+std::vector<std::string> gpus_of(const std::vector<ModelledLaunch>& launches) {
+  std::vector<std::string> out;
+  for (const ModelledLaunch& l : launches)
+    if (std::ranges::find(out, l.gpu) == out.end()) out.push_back(l.gpu);
+  return out;
+}
+
 ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::string& model, const std::string& gpu) {
   std::vector<double> simulated, predicted;
   ModelError out;
@@ -100,7 +100,9 @@ ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::stri
     const auto found = l.predicted.find(model);
     if ((!gpu.empty() && l.gpu != gpu) || found == l.predicted.end()) continue;
     simulated.push_back(l.cycles), predicted.push_back(found->second);
-    out.mean += std::abs(found->second / l.cycles - 1);
+    const double error = std::abs(found->second / l.cycles - 1);
+    out.mean += error;
+    out.worst = std::max(out.worst, error);
   }
   out.launches = simulated.size();
   if (out.launches == 0) return out;

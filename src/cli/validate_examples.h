@@ -19,10 +19,13 @@ struct ModelledLaunch {
 // Of one model on one device, or on all.
 struct ModelError {
   double mean = 0;                            // absolute error of the cycles, relative
+  double worst = 0;                           // greatest of them
   double rank = 0;                            // Spearman's correlation of the cycles over launches
   std::size_t launches = 0;
 };
 ModelError error_of(const std::vector<ModelledLaunch>& launches, const std::string& model, const std::string& gpu);   // gpu empty: all
+
+std::vector<std::string> gpus_of(const std::vector<ModelledLaunch>& launches);   // in their order
 
 bool has_examples(const std::string& folder);
 // Runs every example on every device, cycle by cycle and through the models. folder: with *.cu. Throws what the runs throw.

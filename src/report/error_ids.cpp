@@ -189,6 +189,11 @@ const std::vector<Term>& error_ids() {
       {"validate-device", "No published measurements of this device are at hand.", "The message lists the devices that have some."},
       {"validate-target", "The comparison with measurements misses a target, and --check asked for it to hold.",
        "The report lists every target that is missed; docs/validation.md says why."},
+      {"validate-gate", "An error is greater than the one that was kept, or a row is gone, and --gate asked for neither.",
+       "The report names the rows. If the change is meant: the same command with --update, then `simtlab validate page -o docs/validation.md`."},
+      {"validation-rows", "A file of rows that a validation kept (data/validation) is not what it must be.", "`simtlab validate --update` writes these files."},
+      {"validation-page", "A part of docs/validation.md asks for rows that there are none of, or a group of rows is in no part.",
+       "A line {{rows AREA GROUP}} in docs/validation.d stands for the rows of one group, each group once."},
 
       // Probe (docs/probe.md).
       {"probe-failed", "One of the probes ended with an error; the others went on.", "The message has the first one; what was found is in the outputs."},

@@ -1,4 +1,4 @@
-// What other commands than `run` find, as charts: memories, curves, predictions, validations; and a program over time.
+// What other commands than `run` find, as charts: memories, curves, predictions; and a program over time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,30 +110,6 @@ std::string html_predictions(const KernelResult& k) {
   if (const auto simulated = k.metrics.get("gpu.time")) chart.data["rows"].push_back({{"label", "simulated"}, {"value", *simulated}, {"text", format_time(*simulated)}, {"tip", "cycle by cycle"}, {"colour", 1}});
   chart.heading = true;
   return html_chart(chart);
-}
-
-std::string html_validation(const Result& result) {
-  std::string out;
-  for (const char* what : {"latency", "bandwidth", "knee", "kernel"}) {
-    HtmlChart chart{"xy", fmt::format("Simulated over measured: {}", what), "On the line the simulator is right; both axes are logarithmic.", {}, {{"case", "measured#", "simulated#", "error#"}, {}, ""}};
-    chart.data["points"] = ChartData::array();
-    double low = 0, high = 0;
-    const std::string prefix = fmt::format("validate.{}.", what);
-    for (const KernelResult& k : result.kernels) {
-      const auto x = k.metrics.get(prefix + "measured"), y = k.metrics.get(prefix + "simulated");
-      if (!x || !y || *x <= 0 || *y <= 0) continue;
-      low = low == 0 ? std::min(*x, *y) : std::min({low, *x, *y});
-      high = std::max({high, *x, *y});
-      chart.data["points"].push_back({{"series", what}, {"x", *x}, {"y", *y}, {"tip", fmt::format("{}\nmeasured {:.5g}, simulated {:.5g}: {:+.1f} %", name_of(k), *x, *y, (*y / *x - 1) * 100)}});
-      chart.table.rows.push_back({html_escaped(name_of(k)), html_metric(prefix + "measured", *x), html_metric(prefix + "simulated", *y), fmt::format("{:+.1f} %", (*y / *x - 1) * 100)});
-    }
-    if (chart.table.rows.empty()) continue;
-    const double from = low / 1.3, to = high * 1.3;
-    chart.data["lines"] = {{{"series", "equal"}, {"x", from}, {"y", from}}, {{"series", "equal"}, {"x", to}, {"y", to}}};
-    for (const char* axis : {"x", "y"}) chart.data[axis] = {{"title", axis[0] == 'x' ? "measured" : "simulated"}, {"log", true}, {"format", "~s"}, {"domain", {from, to}}};
-    out += html_chart(chart);
-  }
-  return out.empty() ? "" : "<section id=\"validation\"><h2>Simulated and measured</h2>\n" + out + "</section>\n";
 }
 
 }  // namespace simtlab::report

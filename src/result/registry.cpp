@@ -419,6 +419,7 @@ constexpr MetricDeclaration rows[] = {
     {"validate.error.median", "1", "Median of the absolute errors of the sizes on one level; in a total, of the levels' medians.",
      "kernel", "", "", none, ""},
     {"validate.error.worst", "1", "Greatest absolute error of a size on a level.", "kernel", "", "", none, ""},
+    {"validate.rows", "1", "Rows of a validation: pairs of a reference and ours.", "kernel", "", "", none, ""},
     {"validate.targets.missed", "1", "Targets of the project that the comparison misses.", "total", "", "", none, ""},
     // simtlab probe of a board.
     {"probe.findings", "1", "Values that were found.", "total", "", "", none, ""},

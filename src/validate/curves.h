@@ -41,6 +41,7 @@ struct Plateau {
 
 struct Comparison {
   std::string device, board, name;      // name: "latency", "bandwidth, one buffer"
+  std::string source;                   // file of the measurements
   Quantity quantity = Quantity::latency;
   std::vector<Compared> points;
   std::vector<Plateau> plateaus;

@@ -140,6 +140,7 @@ class Corun(Case):
         self.assertIn("| 5.1 | HW | l2 | 1.57", out)
         self.assertRegex(out, r"\d+ of \d+ statements are reproduced")
         self.assertIn("missed", out)   # LEUKO beside L2 traffic, at least
+        self.fails(2, "validate", "corun", "--mixes", "2", "--gate", says="--mixes changes what is compared")
         self.fails(6, "validate", "corun", "--mixes", "2", "--shorten", "500", "--check", "-o", "report.md", says="validate-target")
 
 

@@ -1,0 +1,30 @@
+// simtlab validate timing: the cycle-level model beside published measurements, good or bad.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/cli.h"
+#include "cli/validate.h"
+#include "validate/curves.h"
+#include "validate/kernels.h"
+
+namespace simtlab::cli {
+
+struct ValidationReport {
+  std::vector<validate::Comparison> curves;
+  std::vector<validate::KernelRow> kernels;
+  std::vector<validate::KernelRow> peers;   // `measured` is another simulator's figure: no truth, so no target
+};
+
+// Markdown. all: every point.
+std::string text_of(const ValidationReport& report, bool all);
+result::Result result_of(const ValidationReport& report);
+std::vector<std::string> missed_targets(const ValidationReport& report);
+std::vector<validate::Row> rows_of(const ValidationReport& report);
+
+// All that there are measurements of. quick: fewer sizes, no device with a large L2. Throws Error(interrupted) once *stop is set.
+AreaReport timing_area(bool quick, const volatile bool* stop);
+void add_validate_timing(CLI::App& validate, Action& chosen);
+
+}  // namespace simtlab::cli
