@@ -19,6 +19,20 @@ void set_edge(result::Metrics& metrics, const probe::Boundary& edge) {
   metrics.set("probe.edge.p", edge.p);
 }
 
+namespace {
+
+// For a picture: of very long curves every nth point.
+constexpr std::size_t most_curve_rows = 5000;
+
+result::Table points_of(const probe::Curve& curve) {
+  result::Table out{"curves", {}};
+  const std::size_t every = (curve.size() + most_curve_rows - 1) / most_curve_rows;
+  for (std::size_t i = 0; i < curve.size(); i += every) out.rows.push_back({"curve", "bytes", "cycles", curve[i].bytes, curve[i].cycles});
+  return out;
+}
+
+}  // namespace
+
 result::Result result_of(const probe::Curve& curve, const probe::Levels& levels) {
   result::Result out;
   for (std::size_t i = 0; i < levels.plateaus.size(); ++i) {
@@ -34,6 +48,7 @@ result::Result result_of(const probe::Curve& curve, const probe::Levels& levels)
     k.metrics.set("probe.points", static_cast<std::uint64_t>(p.points));
     if (i < levels.boundaries.size()) set_edge(k.metrics, levels.boundaries[i]);
   }
+  if (!out.kernels.empty()) out.kernels.front().tables.push_back(points_of(curve));
   out.total.set("probe.points", static_cast<std::uint64_t>(curve.size()));
   out.total.set("probe.noise", levels.noise);
   out.total.set("probe.levels", static_cast<std::uint64_t>(levels.plateaus.size()));

@@ -63,10 +63,9 @@ bool take_number(std::string_view& text, unsigned& out) {
 
 Study study_of(const Result& result) {
   Study out{cells_of(result), {}, {}};
-  std::size_t cell = 0;
+  std::size_t cell = 0;   // entries of a cell follow it
   for (const KernelResult& k : result.kernels) {
-    for (std::size_t i = 0; i < out.cells.size(); ++i)
-      if (out.cells[i].entry == &k) cell = i;
+    if (cell + 1 < out.cells.size() && out.cells[cell + 1].entry == &k) ++cell;
     if (out.cells.empty() || !k.metrics.get("corun.slowdown.gpu_time")) continue;
     const std::string prefix = out.cells[cell].entry->name + ", mix ";
     if (!k.name.starts_with(prefix)) continue;

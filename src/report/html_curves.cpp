@@ -104,10 +104,11 @@ std::string confidence_of(const Cell& cell) { return std::holds_alternative<std:
 void mark(const Curve& c, const Tables& tables, HtmlChart& chart) {
   chart.data["levels"] = ChartData::array();
   chart.data["rules"] = ChartData::array();
+  std::size_t level = 0;
   if (const Table* t = result::find(tables, "levels"))
     for (const std::size_t r : c.levels) {
       const double first = number(*t, r, "first"), last = number(*t, r, "last"), y = number(*t, r, "y"), low = number(*t, r, "low"), high = number(*t, r, "high");
-      const std::string interval = fmt::format("{:.6g} to {:.6g}", low, high), name = fmt::format("level {}", 1 + static_cast<std::size_t>(std::ranges::find(c.levels, r) - c.levels.begin()));
+      const std::string interval = fmt::format("{:.6g} to {:.6g}", low, high), name = fmt::format("level {}", ++level);
       std::string tip = fmt::format("{}: {}\n{}: {}\nfrom {} to {}, {:.0f} points", name, value_of(y, c.y), confidence_of(cell(*t, r, "confidence")), interval, value_of(first, c.x), value_of(last, c.x), number(*t, r, "points"));
       if (!std::holds_alternative<std::monostate>(cell(*t, r, "p"))) tip += fmt::format("\nchance alone parts it so well from the level before with p = {:.3g}", number(*t, r, "p"));
       chart.data["levels"].push_back({{"x", first}, {"x2", last}, {"y", y}, {"label", fmt::format("{:.5g} {}", y, printable(c.y))}, {"tip", tip}});
@@ -194,6 +195,7 @@ std::string findings(const Table& t) {
 std::string html_curves(const result::Result& result) {
   std::string out;
   for (const result::KernelResult& k : result.kernels) {
+    if (k.metrics.get("probe.level.latency")) continue;   // of an analysed curve, which has a chart of its own
     std::vector<Curve> curves = curves_of(k.tables);
     if (!curves.empty()) {
       const std::size_t all = curves.size();

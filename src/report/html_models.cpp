@@ -72,7 +72,7 @@ std::string html_dram(const Result& result) {
 }
 
 std::string html_probe(const Result& result) {
-  HtmlChart chart{"xy", "Levels of the curve", "Latency over the footprint: each step is a level, dashed lines are the knees between them.", {}, {{"level", "from#", "to#", "latency#", "interval", "ends at#"}, {}, ""}};
+  HtmlChart chart{"xy", "Levels of the curve", "Latency over the footprint: levels, and dashed lines where one ends.", {}, {{"level", "from#", "to#", "latency#", "interval", "ends at#"}, {}, ""}};
   chart.data["lines"] = ChartData::array();
   chart.data["rules"] = ChartData::array();
   double least = 0, most = 0;
@@ -88,8 +88,35 @@ std::string html_probe(const Result& result) {
                                 fmt::format("{} to {}", html_metric(k.metrics, "probe.level.latency.low"), html_metric(k.metrics, "probe.level.latency.high")), html_metric(k.metrics, "probe.edge.size")});
   }
   if (chart.table.rows.empty()) return {};
+  // The points of the curve, behind its first level: with them levels are bars.
+  ChartData points = ChartData::array();
+  double highest = 0;
+  for (const KernelResult& k : result.kernels)
+    if (const result::Table* t = result::find(k.tables, "curves"))
+      for (std::size_t r = 0; r < t->rows.size(); ++r) {
+        const double x = number(*t, r, "x"), y = number(*t, r, "y");
+        if (x <= 0) continue;
+        least = std::min(least, x);
+        most = std::max(most, x);
+        highest = std::max(highest, y);
+        points.push_back({{"series", "cycles"}, {"x", x}, {"y", y}, {"tip", fmt::format("{}: {:.6g} cycles", format_bytes(x), y)}});
+        chart.table.rows.push_back({"point", html_escaped(format_bytes(x)), "", fmt::format("{:.6g}", y), "", ""});
+      }
   chart.data["x"] = {{"title", "footprint"}, {"log", true}, {"base", 2}, {"bytes", true}, {"domain", {least, std::max(most, least * 2)}}};
   chart.data["y"] = {{"title", "cycles"}};
+  if (!points.empty()) {
+    chart.data["levels"] = ChartData::array();
+    for (std::size_t i = 0; i + 1 < chart.data["lines"].size(); i += 2) {
+      const double y = chart.data["lines"][i]["y"];
+      const std::string label = fmt::format("{:.5g} cycles", y);
+      chart.data["levels"].push_back({{"x", chart.data["lines"][i]["x"]}, {"x2", chart.data["lines"][i + 1]["x"]}, {"y", y}, {"label", label}, {"tip", fmt::format("level {}: {}", i / 2 + 1, label)}});
+    }
+    chart.data["lines"] = points;
+    chart.data["points"] = std::move(points);
+    chart.data["small"] = true;
+    chart.data["x"]["domain"] = {least / 1.05, std::max(most, least * 2) * 1.05};
+    chart.data["y"]["domain"] = {0, highest * 1.12};
+  }
   return "<section id=\"levels\"><h2>Levels</h2>\n" + html_chart(chart) + "</section>\n";
 }
 

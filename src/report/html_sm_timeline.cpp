@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "report/cells.h"
 #include "report/format.h"
@@ -39,12 +41,12 @@ struct Sm {
 };
 
 void add_blocks(const Table& t, const Sm& sm, HtmlChart& chart) {
+  std::map<double, std::size_t> turns;   // blocks of a slot so far
   for (const std::size_t r : sm.blocks) {
     const std::string row = fmt::format("block slot {:.0f}", number(t, r, "slot"));
     const double from = number(t, r, "from"), to = number(t, r, "to");
     const std::string what = printable(words(t, r, "what"));
-    const auto turn = static_cast<std::size_t>(std::ranges::count_if(sm.blocks, [&](std::size_t o) { return number(t, o, "slot") == number(t, r, "slot") && number(t, o, "from") < from; }));
-    chart.data["rows"].push_back({{"row", row}, {"from", from}, {"to", to}, {"part", block_names[turn % 2]}, {"label", what}, {"tip", fmt::format("{}, {}\ncycles {:.0f} to {:.0f}", what, row, from, to)}});
+    chart.data["rows"].push_back({{"row", row}, {"from", from}, {"to", to}, {"part", block_names[turns[number(t, r, "slot")]++ % 2]}, {"label", what}, {"tip", fmt::format("{}, {}\ncycles {:.0f} to {:.0f}", what, row, from, to)}});
   }
 }
 
@@ -60,10 +62,8 @@ void add_warps(const Table& t, const Sm& sm, HtmlChart& chart) {
 ChartData rows_in_order(const Table& t, const Sm& sm) {
   ChartData out = ChartData::array();
   for (const auto& [rows, name] : {std::pair{&sm.blocks, "block slot"}, std::pair{&sm.warps, "warp"}}) {
-    std::vector<double> slots;
-    for (const std::size_t r : *rows)
-      if (std::ranges::find(slots, number(t, r, "slot")) == slots.end()) slots.push_back(number(t, r, "slot"));
-    std::ranges::sort(slots);
+    std::set<double> slots;
+    for (const std::size_t r : *rows) slots.insert(number(t, r, "slot"));
     for (const double slot : slots) out.push_back(fmt::format("{} {:.0f}", name, slot));
   }
   return out;

@@ -82,6 +82,10 @@ class Browser:
     def type(self, selector, keys):
         self.post(f"/element/{self.element(selector)}/value", {"text": keys})
 
+    def press(self, key):
+        """A key where the focus is."""
+        self.post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
+
     def clear(self, selector):
         self.post(f"/element/{self.element(selector)}/clear")
 

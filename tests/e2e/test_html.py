@@ -55,6 +55,37 @@ class WithoutBrowser(Case):
         self.assertEqual(page.count("</script>"), page.count("<script"))
 
 
+    def test_foreign_text_of_tables_is_text(self):
+        self.saxpy()
+        self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "--gpu", "v100", "--sm-timeline", "--json=sm.json")
+        self.ok("corun", "--mix", "HW,QTC", "--policy", "mps", "--json=mix.json")
+        self.ok("corun", "interfere", "HW", "--json=interfere.json")
+        self.ok("probe", "--gpu", "gtx480", "--quick", "--only", "shared", "--json=probe.json")
+        evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&<!--"
+        for name in ("sm", "mix", "interfere", "probe"):
+            data = json.loads((self.folder / f"{name}.json").read_text())
+            for kernel in data["kernels"]:
+                kernel["name"] = kernel["demangled"] = kernel["name"].replace("HW", evil)
+                for table in kernel.get("tables", {}).values():
+                    table["rows"] = [[evil + cell if isinstance(cell, str) and cell not in ("warp", "block") else cell for cell in row] for row in table["rows"]]
+            self.file("evil.json", json.dumps(data))
+            page = self.ok("report", "evil.json", "--html").stdout
+            self.assertIn("&lt;img", page)
+            self.assertNotIn("<script>alert", page)
+            self.assertNotIn("<img", page)
+            self.assertEqual(page.count("</script>"), page.count("<script"))
+
+    def test_impossible_numbers_end_well(self):
+        self.ok("corun", "--mix", "HW,QTC", "--policy", "mps", "--launches", "5", "--json=mix.json")
+        data = json.loads((self.folder / "mix.json").read_text())
+        rows = data["kernels"][0]["tables"]["launches"]["rows"]
+        rows[0][5:8] = [1e308, -5, -1e308]
+        rows[1][0:2] = [-1, 1.5]
+        rows[2][5:8] = [None, None, None]
+        self.file("mix.json", json.dumps(data))
+        self.assertIn("Launches over time", self.ok("report", "mix.json", "--html").stdout)
+
+
 @unittest.skipIf(browser.MISSING, browser.MISSING)
 class InBrowser(Case):
     @classmethod
@@ -182,6 +213,13 @@ class InBrowser(Case):
         # What is marked is there to be seen: levels, knees with their interval, an axis in sizes.
         text = self.browser.run("const f = Array.from(document.querySelectorAll('figure.chart')).find(f => f.textContent.includes('l1.curve')); return f.querySelector('svg').textContent")
         self.assertRegex(text, r"36 cycles.*KiB")
+        self.browser.run("document.querySelector('nav a').focus()")
+        for _ in range(40):   # the Tab key alone leads there
+            self.browser.press("\ue004")
+            if self.browser.run("return document.activeElement.id") == "curve-choice":
+                break
+        else:
+            self.fail("the Tab key does not reach the box")
         self.choose("#curve-choice", "copy.h2d.pinned")
         self.assertEqual(self.visible_charts(), ["copy.h2d.pinned"])
         self.assertEqual(self.browser.run("return document.getElementById('curve-choice-count').textContent"), f"1 of {len(names)}")
@@ -268,6 +306,7 @@ class InBrowser(Case):
         self.ok("probe", "--analyse", "c.csv", "--json=r.json")
         self.show("r.json")
         self.assertIn("Levels of the curve", self.charts())
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#levels .mark-symbol path').length"), 64)
 
     @needs_clang
     def test_a_program_with_several_kernels(self):

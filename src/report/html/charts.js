@@ -184,7 +184,7 @@ function gantt(chart) {
   return {
     height: Math.max(40, rows.length * height),
     data: [{name: 'rows', values: chart.rows}, {name: 'text', values: height < 14 ? [] : text}],
-    scales: [{name: 'y', type: 'band', domain: rows, range: 'height', padding: height < 14 ? 0.1 : 0.15}, {name: 'x', domain: [chart.begin || 0, chart.end], range: 'width'},
+    scales: [{name: 'y', type: 'band', domain: rows, range: 'height', padding: height < 14 ? 0.1 : 0.15}, {name: 'x', domain: [chart.begin || 0, chart.end], range: 'width', zero: false},
              {name: 'part', type: 'ordinal', domain: parts.map(function (p) { return p.name; }), range: parts.map(function (p) { return p.colour; })}],
     signals: [{name: 'palette', value: palette}],
     axes: [axis({orient: 'left', scale: 'y', domain: false, ticks: false}), axis({orient: 'bottom', scale: 'x', title: chart.x, tickCount: 6, grid: true, format: plain})],
