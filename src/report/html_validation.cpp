@@ -19,11 +19,19 @@ constexpr std::size_t least_points = 3;   // of a chart
 
 std::string case_name(const KernelResult& k) { return printable(k.demangled.empty() ? k.name : k.demangled); }
 
+// Without what every entry's name begins with.
+std::string area_name(const KernelResult& k) {
+  const std::string name = case_name(k), prefix = "validation of ";
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::string error_share(const KernelResult& k, const char* metric) { return fmt::format("{:.1f} %", 100 * k.metrics.get(metric).value_or(0)); }
+
 // Both axes the same, with the line on which ours is the reference.
 void with_diagonal(HtmlChart& chart, double low, double high, const char* x, const char* y) {
   const double from = low / 1.3, to = high * 1.3;
   chart.data["lines"] = {{{"series", "equal"}, {"x", from}, {"y", from}}, {{"series", "equal"}, {"x", to}, {"y", to}}};
-  for (const char* axis : {"x", "y"}) chart.data[axis] = {{"title", axis[0] == 'x' ? x : y}, {"log", true}, {"format", "~s"}, {"domain", {from, to}}};
+  for (const char* axis : {"x", "y"}) chart.data[axis] = {{"title", axis[0] == 'x' ? x : y}, {"log", true}, {"format", ".3~s"}, {"domain", {from, to}}};
 }
 
 // Curves and kernels of the cycle-level model.
@@ -97,7 +105,7 @@ std::string unit_chart(const std::string& area, const std::string& unit, const T
 }
 
 std::string area_section(const KernelResult& k, const Table& t) {
-  const std::string area = case_name(k);
+  const std::string area = area_name(k);
   std::string out = fmt::format("<h3>{}</h3>\n", html_escaped(area));
   std::vector<std::string> units;
   for (std::size_t r = 0; r < t.rows.size(); ++r)
@@ -118,7 +126,7 @@ std::string html_validation(const Result& result) {
     if (t == nullptr || t->rows.empty()) continue;
     std::size_t targets = 0, missed = 0;
     for (std::size_t r = 0; r < t->rows.size(); ++r) targets += words(*t, r, "met").empty() ? 0 : 1, missed += words(*t, r, "met") == "missed" ? 1 : 0;
-    overview.rows.push_back({html_escaped(case_name(k)), fmt::format("{}", t->rows.size()), fmt::format("{}", targets), fmt::format("{}", missed), html_metric(k.metrics, "validate.error.median"), html_metric(k.metrics, "validate.error.worst")});
+    overview.rows.push_back({html_escaped(area_name(k)), fmt::format("{}", t->rows.size()), fmt::format("{}", targets), fmt::format("{}", missed), error_share(k, "validate.error.median"), error_share(k, "validate.error.worst")});
     areas += area_section(k, *t);
   }
   if (!overview.rows.empty()) out = html_table(overview) + areas + out;

@@ -23,7 +23,7 @@ Role role_of(std::string_view name) {
   return found->role;
 }
 
-std::string plain(double v) { return std::abs(v) >= 1e5 && std::abs(v) < 1e15 ? fmt::format("{:.0f}", v) : fmt::format("{:.6g}", v); }
+std::string plain(double v) { return std::abs(v) >= 1e5 && std::abs(v) < 1e15 ? fmt::format("{:.0f}", v) : fmt::format("{:.5g}", v); }
 
 std::string in_unit(const std::string& unit, double v) {
   if (unit == "bytes/s") return fmt::format("{:.4g} GB/s", v / 1e9);
@@ -143,7 +143,8 @@ std::string error_text(const Row& r) {
 
 std::string target_text(const Row& r) {
   std::string out;
-  if (r.target) out = fmt::format("{:g} %", 100 * *r.target);
+  if (r.target && *r.target == 0) out = r.low && r.high && *r.low == *r.high ? "equal" : "inside";
+  else if (r.target) out = fmt::format("{:g} %", 100 * *r.target);
   if (r.worst && r.worst_target) out += fmt::format("{}worst {:g} %", out.empty() ? "" : ", ", 100 * *r.worst_target);
   return out.empty() ? "-" : out;
 }

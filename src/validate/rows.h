@@ -71,6 +71,6 @@ Summary summarise(const std::vector<Row>& rows);
 std::string reference_text(const Row& row);   // "28.0 cycles", "above 1.4"; "-"
 std::string ours_text(const Row& row);
 std::string error_text(const Row& row);       // "+1.2 %"
-std::string target_text(const Row& row);      // "5 %, worst 15 %"; "-"
+std::string target_text(const Row& row);      // "5 %, worst 15 %"; "inside" of an interval, "equal"; "-"
 
 }  // namespace simtlab::validate

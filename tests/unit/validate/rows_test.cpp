@@ -76,6 +76,10 @@ TEST(Rows, NumbersForPeople) {
   EXPECT_EQ(reference_text(bounded_row("g", "d", "q", "1", {}, 2, 1)), "at most 2");
   EXPECT_EQ(reference_text(bounded_row("g", "d", "q", "bytes", 1024, 2 << 20, 1)), "1 KiB to 2 MiB");
   EXPECT_EQ(target_text(sample_row()), "15 %");
+  row.target = 0.0;
+  EXPECT_EQ(target_text(row), "equal");
+  row.high = 0.2;
+  EXPECT_EQ(target_text(row), "inside");
 }
 
 TEST(Rows, SummariesCountTargets) {
