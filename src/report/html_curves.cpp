@@ -84,9 +84,10 @@ ChartData axis_of(const Curve& c, bool vertical) {
     high = std::max(high, v);
   }
   if (goes_in_ratios(c, vertical)) {
+    const double margin = std::max(1.02, std::pow(high / low, 0.015));
     out["log"] = true;
     out["base"] = vertical ? 10 : 2;
-    out["domain"] = vertical ? ChartData{low / 1.5, high * 1.5} : ChartData{low / 1.05, high * 1.05};
+    out["domain"] = vertical ? ChartData{low / 1.5, high * 1.5} : ChartData{low / margin, high * margin};
   } else if (vertical && high > 0) {
     out["domain"] = {0, high * 1.12};   // a level's name has room
   } else if (!vertical) {
@@ -132,7 +133,7 @@ std::string chart_of(const Curve& c, const Tables& tables) {
   if (const Table* t = result::find(tables, "findings"))
     for (const std::size_t r : c.findings) read += (read.empty() ? "Read from it: " : ", ") + printable(words(*t, r, "key"));
   const std::string y = printable(c.y), x = printable(c.x);
-  HtmlChart chart{"xy", printable(c.name), fmt::format("{} over {}, {} points{}. {}", y.empty() ? "Measured" : y, x, c.points.size(), c.marked() ? "; found: bars are levels, dashed lines where something changes" : "", read), {},
+  HtmlChart chart{"xy", printable(c.name), fmt::format("{} over {}, {} point{}{}. {}", y.empty() ? "Measured" : y, x, c.points.size(), c.points.size() == 1 ? "" : "s", c.marked() ? "; found: bars are levels, dashed lines where something changes" : "", read), {},
                   {{"what", x + "#", y + "#", "interval#", "confidence"}, {}, ""}};
   mark(c, tables, chart);
   chart.data["lines"] = ChartData::array();

@@ -83,7 +83,7 @@ std::string loads(const Metrics& m) {
 std::string losses(const Metrics& m) {
   std::vector<std::pair<double, std::string>> values = family(m, "dram.loss.");
   if (values.empty()) return {};
-  HtmlChart chart = share_bars("Where the DRAM's bandwidth went", "Shares of the time of the data buses.", values, 10);
+  HtmlChart chart = share_bars("Where the DRAM's bandwidth went", "Shares of the time of the data buses; the rest of it they carried data.", values, 10);
   chart.heading = true;
   return html_chart(chart);
 }

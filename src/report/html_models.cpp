@@ -125,8 +125,7 @@ std::string html_predictions(const KernelResult& k) {
   if (t == nullptr || t->rows.empty()) return {};
   HtmlChart chart{"bars", "Models side by side", "What each analytical model says of the time.", {}, {{"model", "time#", "case", "limited by", "floor#"}, {}, ""}};
   chart.data["rows"] = ChartData::array();
-  chart.data["x"] = "nanoseconds";
-  chart.data["format"] = "~s";
+  chart.data["x"] = "nanoseconds";   // of long ones microseconds, below
   for (std::size_t r = 0; r < t->rows.size(); ++r) {
     const double time = number(*t, r, "time");
     const std::string model = words(*t, r, "model"), limit = words(*t, r, "limit");
@@ -135,6 +134,12 @@ std::string html_predictions(const KernelResult& k) {
                                 fmt::format("{:.6g} cycles", number(*t, r, "floor"))});
   }
   if (const auto simulated = k.metrics.get("gpu.time")) chart.data["rows"].push_back({{"label", "simulated"}, {"value", *simulated}, {"text", format_time(*simulated)}, {"tip", "cycle by cycle"}, {"colour", 1}});
+  double longest = 0;
+  for (const ChartData& row : chart.data["rows"]) longest = std::max(longest, row["value"].get<double>());
+  if (longest >= 1e4) {
+    chart.data["x"] = "microseconds";
+    for (ChartData& row : chart.data["rows"]) row["value"] = row["value"].get<double>() / 1000;
+  }
   chart.heading = true;
   return html_chart(chart);
 }
