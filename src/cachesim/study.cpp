@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/pulse.h"
 #include "cachesim/study_impl.h"
 #include "device/carve_out.h"
 
@@ -89,6 +90,7 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
       for (const auto& sm : active) next = std::min(next, sm->next_time());
       if (next == ~Time{0}) break;
       state.check_interrupt();
+      if (launch.pulse != nullptr) launch.pulse->at(state.blocks.taken(), source->block_count(), 0, state.warp_instructions);
       check_memory(launch.max_bytes, active);
       if (next > limit)
         throw Error(ExitCode::failure, "limit-cycles", fmt::format("kernel '{}' ran longer than {} cycles, the limit given", source->function().name, launch.max_cycles),

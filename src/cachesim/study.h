@@ -18,6 +18,10 @@
 #include "result/metrics.h"
 #include "stream/warp_source.h"
 
+namespace simtlab {
+struct Pulse;
+}
+
 namespace simtlab::cachesim {
 
 struct StudyState;
@@ -32,6 +36,7 @@ class Study {
     device::Occupancy occupancy;
     std::vector<Buffer> buffers;             // by name
     const volatile bool* interrupt = nullptr;
+    Pulse* pulse = nullptr;                  // where it tells how far it is; null: nobody looks
     std::uint64_t max_cycles = 0;            // of the study's own time; 0: no limit
     // A sample: once so many warp instructions were executed and so many blocks begun, no further blocks begin. 0: the whole launch.
     std::uint64_t enough_instructions = 0, least_blocks = 0;

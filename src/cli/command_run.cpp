@@ -115,7 +115,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
   add_to(config, options.checkpoint);
-  ProgramResult r = run_program({command, std::move(config), options.mute, data_on_stdout(options.output)});
+  ProgramResult r = run_program({command, std::move(config), options.mute, data_on_stdout(options.output), options.output, device.device.name});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);
@@ -256,6 +256,8 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
                 const std::optional<std::vector<std::string>>& after_dashes) {
   if (!options.record.empty()) options.output.more.push_back({"--record", &options.record});
   if (options.observe.timeline) options.output.more.push_back({"--timeline", &*options.observe.timeline});
+  if (!options.output.live.empty()) options.output.more.push_back({"--live", &options.output.live});
+  if (options.output.live == "-") throw Error(ExitCode::usage, "option-value", "--live - is no file: it is written as the run goes on", "--live=FILE, and `simtlab view FILE` in another terminal");
   const CheckpointWish& checkpoint = options.checkpoint;
   check(checkpoint, !options.record.empty(), options.observe.timeline.has_value() || options.observe.sm_timeline);
   if (!checkpoint.resume.empty()) check_inputs(options.output, {checkpoint.resume});
@@ -310,6 +312,7 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   add_board_options(*sub, options->kernel.board);
   add_observe_options(*sub, options->observe);
   add_output_options(*sub, options->output);
+  add_progress_options(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, rest = sub->remaining()] {
       return run_command(app, *options, rest, after_dashes);

@@ -26,9 +26,10 @@ void Host::add_message(std::string_view text) {
   messages_ += text;
 }
 
-void Host::begin(const std::string& activity) {
+void Host::begin(const std::string& activity, const Pulse* pulse) {
   const std::lock_guard lock(mutex_);
   activity_ = activity;
+  pulse_ = pulse;
 }
 
 void Host::set_child(pid_t child) {
@@ -68,7 +69,9 @@ void Host::enforce_deadline() {
 
 std::string Host::activity() const {
   const std::lock_guard lock(mutex_);
-  return activity_;
+  if (pulse_ == nullptr) return activity_;
+  const std::string far = text_of(reading_of(*pulse_));
+  return far.empty() ? activity_ : activity_ + ": " + far;
 }
 
 std::string Host::output() const {

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/pulse.h"
+
 namespace simtlab::cli {
 
 class Host {
@@ -22,7 +24,8 @@ class Host {
   // What the command's threads say.
   void add_output(std::string_view text);
   void add_message(std::string_view text);
-  void begin(const std::string& activity);   // "simulating"; empty: nothing that takes long
+  // "simulating"; empty: nothing that takes long. pulse: says how far it is, until the next begin; may be null.
+  void begin(const std::string& activity, const Pulse* pulse = nullptr);
   void set_child(pid_t child);               // 0: none
   void set_deadline(Clock::time_point when);
 
@@ -43,6 +46,7 @@ class Host {
   mutable std::mutex mutex_;
   std::string output_, messages_, activity_;
   std::optional<Clock::time_point> deadline_;
+  const Pulse* pulse_ = nullptr;
   pid_t child_ = 0;
   bool child_warned_ = false;
   volatile bool stop_ = false, interrupted_ = false, timed_out_ = false;

@@ -42,6 +42,8 @@ void remember_command_line(const std::vector<std::string>& words) {
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quoted(word);
 }
 
+std::string typed_command() { return host() != nullptr ? host()->command_line : command_line(); }
+
 RunClock::RunClock()
     : begin_(std::chrono::steady_clock::now()),
       start_time_(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(
@@ -51,7 +53,7 @@ void RunClock::finish(result::Result& result) const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   result::Manifest& m = result.manifest;
   m.tool_version = version();
-  m.command_line = host() != nullptr ? host()->command_line : command_line();
+  m.command_line = typed_command();
   std::error_code ignored;
   m.working_directory = std::filesystem::current_path(ignored);
   m.start_time = start_time_;

@@ -14,6 +14,8 @@ namespace simtlab::cli {
 // The command line as typed, quoted for a shell; that of the process, or of the command that this thread runs for a caller.
 void remember_command_line(const std::vector<std::string>& words);
 
+std::string typed_command();
+
 class RunClock {
  public:
   RunClock();

@@ -180,6 +180,18 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
       ->group(group);
 }
 
+void add_progress_options(CLI::App& command, OutputOptions& options) {
+  const auto group = "Output";
+  command.add_option("--progress", options.progress, "auto (default: a line on the terminal), plain (a line on stderr every ten seconds) or none")
+      ->check(CLI::IsMember({"auto", "plain", "none"}))
+      ->type_name("HOW")
+      ->group(group);
+  command.add_option("--live", options.live, "Write how far the run is to FILE as it goes on, for `simtlab view FILE`")
+      ->check(CLI::Validator(refuse_empty, ""))
+      ->type_name("FILE")
+      ->group(group);
+}
+
 std::vector<std::filesystem::path> files_of(const device::Configuration& configuration,
                                             const device::LoadedDevice& device) {
   std::vector<std::filesystem::path> files = configuration.files;

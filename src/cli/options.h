@@ -37,6 +37,8 @@ struct OutputOptions {
   std::string json, csv;  // file name, "-" for stdout, empty for none
   std::string color = "auto";
   bool all = false, quiet = false, verbose = false;
+  std::string progress = "auto";   // plain: lines in a log, none
+  std::string live;                // file that says how far the command is (cli/live_file.h)
   // What a command writes besides: the option, and the name it was given, which outlives this. "-" is stdout.
   struct More {
     const char* option;
@@ -50,6 +52,8 @@ void add_device_options(CLI::App& command, DeviceOptions& options);
 void add_study_options(CLI::App& command, RunOptions& options);
 void add_run_options(CLI::App& command, RunOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options);
+// Of commands that simulate for long.
+void add_progress_options(CLI::App& command, OutputOptions& options);
 
 // A check for options that name something: an empty value is a script's variable that was not set.
 std::string refuse_empty(std::string& value);

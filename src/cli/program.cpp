@@ -12,13 +12,16 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/own_binary.h"
+#include "base/pulse.h"
 #include "base/shown.h"
 #include "cli/elf.h"
 #include "cli/host.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
 #include "device/catalogue.h"
@@ -156,6 +159,14 @@ class Words {
   int descriptor_ = -1;
 };
 
+// What became of a program, in words.
+std::string ending(int status, const Signals& signals) {
+  if (signals.timed_out()) return "stopped by the time limit";
+  if (signals.interrupted()) return "interrupted";
+  if (WIFSIGNALED(status)) return fmt::format("ended by signal {}", WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "done" : fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
 // Results of all processes that used the GPU, in the order in which they ended.
 void collect(const fs::path& first, ProgramResult& out) {
   std::error_code ignored;
@@ -228,17 +239,27 @@ ProgramResult run_program(const ProgramRun& run) {
   check_cuda_linkage(facts, run.command.front());
   const TemporaryDirectory folder;
   const fs::path config = folder.path() / "run.json", result = folder.path() / "result.json";
-  write_file_atomically(config, result::to_json(run.config));
+  // What it prints stands on the terminal, too, unless nobody is to see it.
+  const bool shares_terminal = !run.mute;
+  result::RunConfig given = run.config;
+  std::optional<PulseFile> pulse;
+  if (Progress::wanted(run.output, shares_terminal)) {
+    given.pulse = folder.path() / "pulse";
+    pulse.emplace(given.pulse, PulseFile::Mode::create);
+  }
+  write_file_atomically(config, result::to_json(given));
   std::vector<std::string> environment = child_environment(config, result);
 
   const Words words(folder.path());
   Signals signals(run.config.max_time_s);
+  Progress progress("simulating", run.output, {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
   const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr, run.mute, words.descriptor());
   signals.forward_to(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   signals.forward_to(0);
+  progress.end(ending(status, signals));
   words.hand_over();
 
   ProgramResult out;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "result/metrics.h"
+#include "cli/options.h"
 #include "result/run_config.h"
 
 namespace simtlab::cli {
@@ -15,6 +16,8 @@ struct ProgramRun {
   result::RunConfig config;
   bool mute = false;              // its standard output goes nowhere
   bool stdout_to_stderr = false;  // when our own stdout carries JSON or CSV
+  const OutputOptions& output;    // how the user wants to see it go on
+  std::string device;             // its name, for that
 };
 
 struct ProgramResult {

@@ -31,13 +31,13 @@ bool is_output_flag(std::string_view a) {
 }
 bool is_output_value(std::string_view a) {
   static constexpr std::array options = {"-o", "--output", "--report", "--color", "--series", "--timeline", "--timeline-window", "--timeline-sm",
-                                         "--what-if", "--record", "--checkpoint", "--checkpoint-every", "--resume"};
+                                         "--what-if", "--live", "--progress", "--record", "--checkpoint", "--checkpoint-every", "--resume"};
   return std::ranges::find(options, a) != options.end();
 }
 
 // Of any command: what it writes besides its result, and how it is shown. Each takes a value.
 bool writes_file(std::string_view a) {
-  static constexpr std::array options = {"-o",       "--output",     "--report",           "--color",         "--timeline", "--plot",     "--rows",
+  static constexpr std::array options = {"-o",       "--output",     "--report",           "--color",         "--timeline", "--plot",     "--rows", "--live", "--progress",
                                          "--record", "--checkpoint", "--checkpoint-every", "--command-trace", "--emit-ptx", "--emit-cuda"};
   return std::ranges::find(options, a) != options.end();
 }

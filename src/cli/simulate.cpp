@@ -58,12 +58,20 @@ int simulate(const Simulation& simulation, const Work& work) {
   auto& traits = gpu_settings.checkpoint.run;
   for (const result::InputHash& input : simulation.inputs) traits.emplace_back("the hash of input " + std::to_string(traits.size()), input.xxh64);
   gpu_settings.observe = simulation.observation.observe;
+  Pulse pulse;
+  if (Progress::wanted(simulation.output, false)) gpu_settings.pulse = &pulse;
   gpu::Gpu gpu(simulation.device.device, gpu_settings);
   std::optional<Error> failure;
   std::string where;
   try {
-    const Progress progress("simulating", simulation.output.quiet);
-    work(gpu, signals.flag());
+    Progress progress("simulating", simulation.output, {gpu_settings.pulse, false, simulation.device.device.name, tool.mode});
+    try {
+      work(gpu, signals.flag());
+      progress.end("done");
+    } catch (const Error& e) {
+      progress.end(e.diagnostics().front().message);
+      throw;
+    }
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted) where = e.diagnostics().front().message;
     failure = what_ended_it(e, signals, tool);

@@ -27,6 +27,10 @@
 #include "result/metrics.h"
 #include "timing/timing.h"
 
+namespace simtlab {
+struct Pulse;
+}
+
 namespace simtlab::stream::trace {
 class Reader;
 }
@@ -50,6 +54,7 @@ struct Options {
   Sharing sharing;                              // of the GPU by kernels of different streams
   unsigned threads = 1;                         // of the host; 0 = all that the process may use. Results do not depend on it
   const volatile bool* interrupt = nullptr;
+  Pulse* pulse = nullptr;                       // where it tells how far it is; null: nobody looks
   device::WhatIf what_if{};
   bool lowering = true;                         // timing::Options::lowering
   timing::Observe observe{};                    // timing mode only

@@ -59,6 +59,7 @@ struct Gpu::Impl final : KernelEngine {
       timing::Options t;
       t.max_cycles = options.max_cycles;
       t.interrupt = options.interrupt;
+      t.pulse = options.pulse;
       t.registers_override = options.registers_override;
       t.sample_error = options.sample_error;
       t.threads = usable_threads(options.threads);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/pulse.h"
 #include "gpu/impl.h"
 #include "result/totals.h"
 
@@ -120,8 +121,21 @@ result::KernelResult Gpu::Impl::run_functional(const KernelJob& job) {
   functional.max_warp_instructions = options.max_warp_instructions;
   functional.interrupt = options.interrupt;
   const stream::WarpSource& source = job.read();
-  const exec::FunctionalResult ran =
-      job.launch && !job.recording ? exec::run_functional(*job.launch, functional) : step_through(source, 0, source.block_count());
+  const bool stepped = !job.launch || job.recording;
+  const std::uint64_t blocks = source.block_count();
+  exec::FunctionalResult ran;
+  if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, blocks);
+  // In one go where nobody looks; a few blocks at a time take a few per cent longer.
+  const std::uint64_t most = options.pulse == nullptr || options.max_warp_instructions != 0 ? blocks : std::max<std::uint64_t>(64, blocks / 1024);
+  for (std::uint64_t first = 0; first < blocks; first += functional.block_count) {
+    functional.first_block = first;
+    functional.block_count = std::min(most, blocks - first);
+    const exec::FunctionalResult part = stepped ? step_through(source, first, functional.block_count) : exec::run_functional(*job.launch, functional);
+    ran.warp_instructions += part.warp_instructions;
+    ran.thread_instructions += part.thread_instructions;
+    ran.blocks += part.blocks;
+    if (options.pulse != nullptr) options.pulse->at(ran.blocks, blocks, 0, ran.warp_instructions);
+  }
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
   result::KernelResult out;
   out.metrics.set("gpu.instructions.warp", ran.warp_instructions);
@@ -150,6 +164,7 @@ void Gpu::Impl::run_left_out(const KernelJob& job, result::KernelResult& result)
 }
 
 void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double begin_ns) {
+  if (options.pulse != nullptr) options.pulse->end_kernel();
   wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);
   const stream::WarpSource& source = *job.source;
   const ptx::Function& function = source.function();

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "base/pulse.h"
 #include "gpu/impl.h"
 
 namespace simtlab::gpu {
@@ -52,8 +53,10 @@ result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
                                  .occupancy = timing::fit(device, source, registers_of(source.function())),
                                  .buffers = buffers_of(memory, job.launch.get()),
                                  .interrupt = options.interrupt,
+                                 .pulse = options.pulse,
                                  .max_cycles = options.max_cycles,
                                  .max_bytes = host_room()};
+  if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, source.block_count());
   const double begin = processor_seconds();
   try {
     result::KernelResult out = study->run(launch);

@@ -56,6 +56,7 @@ Json object_of(const RunConfig& config) {
           {"kernels", config.kernels},
           {"sharing", config.sharing},
           {"seed", config.seed},
+          {"pulse", config.pulse},
           {"record", config.record},
           {"checkpoint", config.checkpoint},
           {"checkpoint_every", config.checkpoint_every},
@@ -74,7 +75,7 @@ Json object_of(const RunConfig& config) {
 // Where and how fast a run is done, not what comes of it. Of the GPU the values count, not the name.
 bool is_of_the_host(std::string_view key) {
   static constexpr std::string_view keys[] = {"gpu",     "settings",   "threads",          "max_cycles", "max_time_s", "max_memory_bytes",
-                                              "record", "checkpoint", "checkpoint_every", "resume"};
+                                              "record", "checkpoint", "checkpoint_every", "resume", "pulse"};
   return std::ranges::find(keys, key) != std::end(keys) || key.starts_with("timeline");
 }
 
@@ -119,6 +120,7 @@ RunConfig run_config_from_json(std::string_view text, const std::string& file) {
   config.lowering = member<std::uint64_t>(in, "lowering", file) != 0;
   config.lines = member<std::uint64_t>(in, "lines", file) != 0;
   config.series = member<std::uint64_t>(in, "series", file);
+  config.pulse = member<std::string>(in, "pulse", file);
   config.timeline = member<std::string>(in, "timeline", file);
   config.timeline_from = member<std::uint64_t>(in, "timeline_from", file);
   config.timeline_to = member<std::uint64_t>(in, "timeline_to", file);

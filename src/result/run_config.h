@@ -45,6 +45,7 @@ struct RunConfig {
   double sample = 0;                   // relative error of sampled kernels; 0 = all blocks are simulated
   std::uint32_t threads = 0;           // of the host; 0 = all that the process may use
   std::uint64_t seed = 0;
+  std::string pulse;                   // file where the program tells how far it is (base/pulse.h); empty: nobody looks
   std::string record;                  // absolute path of the trace to write; empty: none
   std::string checkpoint, resume;      // absolute paths; empty: none
   std::uint64_t checkpoint_every = 0;  // launches; 0 = a minute

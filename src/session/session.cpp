@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +69,13 @@ const device::Device& Session::device() {
   return loaded_->device;
 }
 
+// Of a program that starts several processes the first one tells how far it is.
+Pulse* Session::pulse() {
+  if (config_.pulse.empty()) return nullptr;
+  pulse_ = std::make_unique<PulseFile>(config_.pulse, PulseFile::Mode::open);
+  return pulse_->get()->claim(static_cast<std::uint64_t>(::getpid())) ? pulse_->get() : nullptr;
+}
+
 gpu::Gpu& Session::gpu() {
   if (gpu_) return *gpu_;
   if (start_failure_) throw Error(*start_failure_);
@@ -85,6 +93,7 @@ gpu::Gpu& Session::gpu() {
     options.kernels = gpu::KernelChoice(config_.kernels);
     options.sharing = gpu::parse_sharing(config_.sharing);
     options.interrupt = interrupt_flag();
+    options.pulse = pulse();
     options.record = claim_output(config_.record, ".trace");
     options.checkpoint = checkpoint_options(config_, *loaded_);
     options.checkpoint.write = claim_output(config_.checkpoint, ".checkpoint");

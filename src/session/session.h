@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/pulse.h"
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
 #include "result/run_config.h"
@@ -58,11 +59,13 @@ class Session {
  private:
   void read_configuration();
   void keep_failure(const Error& error);
+  Pulse* pulse();
 
   bool configured_ = false;
   result::RunConfig config_;
   std::optional<device::LoadedDevice> loaded_;
   std::shared_ptr<const Error> start_failure_;
+  std::unique_ptr<PulseFile> pulse_;   // before the GPU, which writes there
   std::unique_ptr<gpu::Gpu> gpu_;
   std::set<std::string> told_;
   std::string failure_, failure_id_, stopped_at_;

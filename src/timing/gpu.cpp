@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/pulse.h"
 #include "device/carve_out.h"
 #include "stream/trace/code.h"
 #include "timing/gpu_impl.h"
@@ -121,6 +122,8 @@ void Gpu::Impl::begin_period() {
   horizon = accounted = settled = 0;
   used = {};
   watching = false;
+  told = ~std::uint64_t{0};
+  if (options.pulse != nullptr) options.pulse->begin_period();
   network.restart();
   memory.restart();
   listener.begin();
@@ -281,6 +284,7 @@ ActiveLaunch* Gpu::Impl::advance(Cycle until) {
     if (now >= until) return nullptr;
     horizon = std::max(horizon, now);
     check_limits(now);
+    if (options.pulse != nullptr) beat(now);
     if (options.max_cycles != 0) watch(now);
     step(now);
     if (std::ranges::all_of(active, [](const auto& launch) { return launch->grid.all_handed_out(); })) continue;

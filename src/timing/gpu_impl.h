@@ -54,6 +54,7 @@ struct Gpu::Impl {
   void watch(Cycle now);
   void check_locked() const;
   void check_limits(Cycle now) const;
+  void beat(Cycle now);
   void stuck() const;
 
   const device::Device device;
@@ -86,6 +87,7 @@ struct Gpu::Impl {
   std::optional<Sampler> sampler;                // of the launch that ended last
   std::uint64_t last_blocks = 0;
   LeftOut left_out;
+  std::uint64_t beats = 0, told = ~std::uint64_t{0};   // for options.pulse: quanta, the launch whose name it has
 };
 
 }  // namespace simtlab::timing

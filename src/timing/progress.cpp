@@ -1,9 +1,11 @@
 // Does the program get anywhere, is it within its limits, has nothing been lost?
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/pulse.h"
 #include "timing/gpu_impl.h"
 
 namespace simtlab::timing {
@@ -77,6 +79,18 @@ void Gpu::Impl::check_limits(Cycle now) const {
   throw Error(ExitCode::failure, "limit-cycles",
               fmt::format("kernel '{}' reached the limit of {} cycles: {}", (*over)->context.launch->function().name, options.max_cycles, where(**over)),
               "raise --max-cycles, or shrink the problem");
+}
+
+// The SMs' counters are added up once in a while only: there may be many.
+void Gpu::Impl::beat(Cycle now) {
+  constexpr std::uint64_t seldom = 256;
+  const ActiveLaunch& launch = *active.front();
+  const bool other = std::exchange(told, launch.id) != launch.id;
+  if (other) options.pulse->begin_kernel(launch.context.launch->function().name, launch.grid.blocks);
+  if (!other && ++beats % seldom != 0) return;
+  std::uint64_t instructions = 0;
+  for (const Sm& sm : sms) instructions += sm.counters().warp_instructions;
+  options.pulse->at(launch.ended_blocks, launch.grid.blocks, now, instructions);
 }
 
 // Nothing can happen any more, and blocks are there. A deadlock of the program is thrown as one; anything else is our fault.

@@ -16,6 +16,10 @@
 #include "stream/warp_source.h"
 #include "timing/share_policy.h"
 
+namespace simtlab {
+struct Pulse;
+}
+
 namespace simtlab::timing {
 
 // A window of time in which SMs record what they do, in cycles since the first launch.
@@ -38,6 +42,7 @@ struct Observe {
 struct Options {
   std::uint64_t max_cycles = 0;      // per kernel; 0 = no limit; else Error(failure "limit-cycles") partial() has the statistics
   const volatile bool* interrupt = nullptr;
+  Pulse* pulse = nullptr;            // where it tells how far it is; null: nobody looks
   std::uint32_t registers_override = 0;   // --regs
   unsigned threads = 1;                   // of the host; results are the same for any number
   double sample_error = 0;                // leave blocks out once their pace is known so well (relative); 0: simulate all
