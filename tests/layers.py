@@ -25,6 +25,7 @@ LAYERS = [
     ["live"],
     ["preload"],
     ["report", "sweep"],
+    ["view"],
     ["cli"],
     ["api"],
 ]

@@ -100,6 +100,7 @@ void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::ve
   add_trace(app, chosen);
   add_report(app, chosen);
   add_compare(app, chosen);
+  add_view(app, chosen);
   add_rerun(app, chosen);
   add_list(app, chosen);
   add_config(app, chosen);

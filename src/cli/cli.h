@@ -22,6 +22,7 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
 void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes);
 void add_build(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
+void add_view(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_rerun(CLI::App& app, Action& chosen);
 void add_completion(CLI::App& app, Action& chosen);

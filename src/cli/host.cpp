@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "cli/progress.h"
+
 namespace simtlab::cli {
 namespace {
 
@@ -70,7 +72,7 @@ void Host::enforce_deadline() {
 std::string Host::activity() const {
   const std::lock_guard lock(mutex_);
   if (pulse_ == nullptr) return activity_;
-  const std::string far = text_of(reading_of(*pulse_));
+  const std::string far = text_of(progress_of(*pulse_));
   return far.empty() ? activity_ : activity_ + ": " + far;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/host.h"
 #include "cli/live_file.h"
 #include "cli/output.h"
+#include "gpu/kernel_choice.h"
 
 namespace simtlab::cli {
 namespace {
@@ -18,6 +19,13 @@ constexpr auto tick = std::chrono::milliseconds(250);
 bool on_terminal(bool quiet) { return !quiet && ::isatty(STDERR_FILENO) == 1; }
 
 }  // namespace
+
+PulseReading progress_of(const Pulse& pulse) {
+  PulseReading out = reading_of(pulse);
+  const std::string name = gpu::demangle(out.kernel);
+  out.kernel = name.substr(0, name.find('('));
+  return out;
+}
 
 Progress::Progress(std::string what, bool quiet) : what_(std::move(what)), lines_(on_terminal(quiet)) { start(); }
 
@@ -60,14 +68,14 @@ void Progress::end(const std::string& how) {
     changed_.notify_all();
     thread_.join();
   }
-  if (live_) live_->end(pulse_ != nullptr ? reading_of(*pulse_) : PulseReading{}, std::max(at_, 0.0), how);
+  if (live_) live_->end(pulse_ != nullptr ? progress_of(*pulse_) : PulseReading{}, std::max(at_, 0.0), how);
 }
 
 // The rate is that since the last line.
 std::string Progress::line(double seconds) {
   std::string out = what_;
   if (pulse_ == nullptr) return fmt::format("{}: {:.0f} s", out, seconds);
-  const PulseReading now = reading_of(*pulse_);
+  const PulseReading now = progress_of(*pulse_);
   if (const std::string far = text_of(now); !far.empty()) out += ": " + far;
   if (seconds > line_at_ && now.instructions > instructions_)
     out += fmt::format(", {:.2f} M a second", static_cast<double>(now.instructions - instructions_) * 1e-6 / (seconds - line_at_));
@@ -78,12 +86,12 @@ std::string Progress::line(double seconds) {
 
 void Progress::loop() {
   const auto begin = std::chrono::steady_clock::now();
-  double next = every_;
+  double next = 1;   // short ones say nothing
   bool shown = false;
   std::unique_lock lock(mutex_);
   const auto look = [&] {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (live_) live_->look(pulse_ != nullptr ? reading_of(*pulse_) : PulseReading{}, seconds);
+    if (live_) live_->look(pulse_ != nullptr ? progress_of(*pulse_) : PulseReading{}, seconds);
     if (lines_ && seconds >= next) {
       next += every_;
       const std::string text = line(seconds);

@@ -17,6 +17,9 @@ namespace simtlab::cli {
 
 class LiveFile;
 
+// The kernel by the name that its source gives it.
+PulseReading progress_of(const Pulse& pulse);
+
 class Progress {
  public:
   // Nothing happens if stderr is no terminal or `quiet`.

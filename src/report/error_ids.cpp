@@ -245,6 +245,10 @@ const std::vector<Term>& error_ids() {
        "Compare results of the same command; `simtlab report FILE --all` lists the metrics of a result."},
       {"compare-above", "The second result is worse than --fail-above allows (exit code 6).",
        "`simtlab compare A B` says where the difference comes from."},
+      {"live-file", "A file that says how far a run is has a line that is none of its kind.", "`simtlab run --live FILE` writes such files; name another file for each run."},
+      {"view-port", "`simtlab view` cannot have the port, or cannot start.", "--port 0 (the default) takes a port that is free."},
+      {"view-request", "An address of `simtlab view` asks for what there is not.", "Begin at the page of all results."},
+      {"pulse", "The file in which a program tells `simtlab run` how far it is cannot be used.", "Is $TMPDIR there, and has it room? Leave out --live to run without."},
       {"run-config", "The file that `run` hands to the program's process is malformed.",
        "Unset SIMTLAB_RUN_CONFIG; `simtlab run` sets it."},
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/html_assets.h"
+#include "report/html_shell.h"
 #include "report/html_writer.h"
 #include "report/study.h"
 
@@ -28,20 +28,15 @@ class StudyPage {
 
   std::string run() {
     std::string body = header() + "<main id=\"main\">\n" + summary() + front() + effects() + points() + failures() + "</main>\n";
-    return head() + body + "<footer><p>Written by simtlab. Charts: Vega (BSD-3-Clause, &copy; University of Washington Interactive Data Lab).</p></footer>\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n<noscript><p>Charts need scripts; the tables have the same data.</p></noscript>\n" +
-           fmt::format("<script type=\"application/json\" id=\"words\">{{}}</script>\n<script>\n{}{}{}{}</script>\n</body>\n</html>\n", modules_script, vega, charts_script, page_script);
+    HtmlShell shell;
+    shell.title = title();
+    shell.footer = "<p>Written by simtlab.</p>";
+    return html_document(shell, body);
   }
 
  private:
   std::string title() const { return fmt::format("study {} ({} points)", printable(s_.name), format_exact(s_.points.size())); }
 
-  std::string head() const {
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:\">\n"
-        "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the content</a>\n",
-        html_escaped(title()), page_style);
-  }
   std::string header() const {
     std::string out = fmt::format("<header><h1>{}</h1>\n<p class=\"muted\">begun {}</p>\n", html_escaped(title()), safe(s_.created));
     if (s_.pending + s_.running > 0) out += fmt::format("<p class=\"warning\">{} points have not been run yet: the figures cover what is there.</p>\n", format_exact(s_.pending + s_.running));

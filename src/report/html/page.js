@@ -48,6 +48,8 @@
     });
   }
 
+  window.simtlabDraw = draw;   // pages that change draw again
+
   // Numbers are explained where they are pointed at, or reached with the Tab key.
   function explain(event) {
     var m = event.target.closest ? event.target.closest('[data-m]') : null;

@@ -47,6 +47,7 @@ TEST(Pulse, a_reader_sees_whole_names_only) {
   Pulse pulse;
   const std::string a(100, 'a'), b(100, 'b');
   std::atomic<bool> stop = false;
+  pulse.begin_kernel(a, 7);
   std::thread writer([&] {
     for (int i = 0; !stop; ++i) pulse.begin_kernel(i % 2 == 0 ? a : b, 7);
   });
