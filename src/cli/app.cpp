@@ -113,15 +113,10 @@ void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::ve
   app.set_version_flag("--version", "simtlab " + std::string(version()));
 }
 
-}  // namespace
-
-int parse_and_run(const std::vector<std::string>& words) {
-  Arguments split = arguments(words);
-  CLI::App app(description, "simtlab");
-  Action chosen;
-  add_all_commands(app, chosen, split.after_dashes);
+// Sets `chosen` (see Action). A code: of --help and --version, of which the text was printed, or of a command that only holds others.
+std::optional<int> parse(CLI::App& app, std::vector<std::string> ours) {
   try {
-    app.parse(split.ours);
+    app.parse(std::move(ours));
   } catch (const CLI::Success& e) {
     std::ostringstream text;
     const int code = app.exit(e, text, text);   // --help, --version
@@ -140,6 +135,25 @@ int parse_and_run(const std::vector<std::string>& words) {
     throw Error(ExitCode::usage, "option-value", shown_lines(e.what(), 400),
                 "simtlab --help, simtlab COMMAND --help");
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool understood(const std::vector<std::string>& words) {
+  Arguments split = arguments(words);
+  CLI::App app(description, "simtlab");
+  Action chosen;
+  add_all_commands(app, chosen, split.after_dashes);
+  return !parse(app, std::move(split.ours)) && chosen != nullptr;
+}
+
+int parse_and_run(const std::vector<std::string>& words) {
+  Arguments split = arguments(words);
+  CLI::App app(description, "simtlab");
+  Action chosen;
+  add_all_commands(app, chosen, split.after_dashes);
+  if (const std::optional<int> code = parse(app, std::move(split.ours))) return *code;
   if (host() != nullptr) check_embedded(innermost(app));
   return chosen();
 }

@@ -43,6 +43,9 @@ void add_version(CLI::App& app, Action& chosen);
 // Throws the usage error for an argument that the chosen command does not take, naming the nearest option.
 [[noreturn]] void unexpected_argument(const CLI::App& app, const std::string& argument);
 
+// Whether the words are a command that could be run; nothing is. Throws Error(usage) as parse_and_run does.
+bool understood(const std::vector<std::string>& words);
+
 // Parses and runs a command line without the tool's name. Returns the exit code or throws Error.
 int parse_and_run(const std::vector<std::string>& words);
 
