@@ -44,6 +44,18 @@ std::string term(const char* kind, const report::Term& t) {
   return fmt::format("{}: {}\n", t.name, kind) + field("meaning", t.meaning) + field("what to do", t.remedy);
 }
 
+// Whether `name` is one of the names in "nvprof: a; ncu: 1 - b / 100". Words without an underscore have to be all that stands behind the colon.
+bool is_alias(std::string_view aliases, std::string_view name) {
+  constexpr std::string_view separators = " ,;";
+  for (std::size_t at = aliases.find(name); at != std::string_view::npos && !name.empty(); at = aliases.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if (at < 2 || aliases[at - 1] != ' ') continue;
+    if (end < aliases.size() && separators.find(aliases[end]) == std::string_view::npos) continue;
+    if (name.find('_') != std::string_view::npos || (aliases[at - 2] == ':' && (end == aliases.size() || aliases[end] == ';'))) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
   for (const result::MetricDeclaration& m : result::registry()) names.emplace_back(m.name);
@@ -66,6 +78,10 @@ int explain(const std::string& name) {
   for (const ExitCodeText& e : exit_codes())
     if (name == fmt::format("{}", e.code) || name == e.name)
       out += fmt::format("exit code {} ({})\n", e.code, e.name) + field("meaning", e.meaning);
+  // What other tools call it (docs/migration.md).
+  if (out.empty())
+    for (const result::MetricDeclaration& m : result::registry())
+      if (is_alias(m.aliases, name)) out += metric(std::string(m.name), m);
   if (out.empty()) {
     const std::string near = nearest_name(name.substr(0, 200), known_names());
     throw Error(ExitCode::usage, "explain-unknown", fmt::format("nothing is known about '{}'", shown(name)),

@@ -8,7 +8,7 @@ from harness import SOURCE
 FENCE = re.compile(r"^```(\w*)")
 COMMAND = re.compile(r"(?:^|[;&] *|= )(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\S+/)?simtlab (?=\S)")
 # What a reader puts something for: a value that the option takes.
-STAND_INS = {"N": "1", "P": "5", "N|UUID": "0", "LINE": "9", "K=V": "l2.ways=8:16", "KEY=VALUE": "l2.ways=8", "NAME=[VALUES]": "l2.ways=[8,16]", "PATH": "path", "--model NAME": "all"}
+STAND_INS = {"N": "1", "P": "5", "N|UUID": "0", "LINE": "9", "K=V": "l2.ways=8:16", "KEY=VALUE": "l2.ways=8", "NAME=[VALUES]": "l2.ways=[8,16]", "PATH": "path", "AREA": "timing", "--model NAME": "all"}
 
 
 class Command(typing.NamedTuple):
@@ -117,7 +117,7 @@ def without_optional_brackets(text):
 
 def words_of(text, commands):
     """The commands of a line, as lists of words."""
-    for piece in re.split(r" && | ; |; ", text):
+    for piece in re.split(r" && | ; |; ", text.removesuffix(" &")):
         found = COMMAND.search(piece)
         if not found:
             continue

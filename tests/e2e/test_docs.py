@@ -41,6 +41,7 @@ NOT_RUN = [
     (r"--mixes 30|--mixes 4 --size 6|saxpy,transpose_naive|interfere kernel\.ptx", "many seconds of what others here do in less"),
     (r"--applications my\.toml|--profiles my\.db", "applications of the reader's own: test_corun_cycle.py, test_corun.py"),
     (r"more\.cu|examples/|transpose\.c .*(--simulate|--emit)", "slower than what others here do; the tests of examples/ and test_loops.py"),
+    (r"^view ", "a page that is served until it is stopped: test_view.py"),
     (r"--axis dram=\[hbm2-2000", "28 points; study.toml is smaller"),
     (r"prog\.c|over\.toml|counts\.toml", "needs the reader's counts or loop: test_predict.py, test_loops.py"),
     (r"a\.simt", "two traces of the reader's own: test_trace.py"),
@@ -98,6 +99,7 @@ class Documentation(Case):
             self.file(name, example("saxpy.ptx"))
         for name in ("launch.toml", "l.toml", "k.toml", "saxpy.toml"):
             self.file(name, example("saxpy.toml"))
+        (self.folder / "runs").mkdir()
         self.file("transpose.ptx", TRANSPOSE)
         self.file("transpose.c", example("loops/transpose.c"))
         self.file("trace.gz", (SOURCE / "examples/traces/dramsim3.trace.gz").read_bytes())
@@ -128,6 +130,26 @@ class Documentation(Case):
             seen[key] = seen[tuple(command.words)] = True
             ran += 1
         self.assertGreater(ran, 50)
+
+    def test_every_link_leads_somewhere(self):
+        for page in documented.pages():
+            text = re.sub(r"(?ms)^```.*?^```$", "", (SOURCE / page).read_text())
+            for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+                if "://" not in target:
+                    self.assertTrue(((SOURCE / page).parent / target).exists(), f"{page} links to {target}")
+
+    def test_every_page_command_exit_code_and_header_is_named(self):
+        readme, cli = ((SOURCE / name).read_text() for name in ("README.md", "docs/cli.md"))
+        linked = readme + "".join((SOURCE / page).read_text() for page in documented.pages())
+        for page in (SOURCE / "docs").glob("*.md"):
+            self.assertRegex(linked, rf"\]\((docs/)?{page.name}[)#]")
+        for name in sub_commands()[()]:
+            self.assertRegex(cli, rf"simtlab {name}\b", f"docs/cli.md has no line for {name}")
+        codes = (SOURCE / "docs/exit-codes.md").read_text()
+        for row in self.ok("list", "exit-codes", "--markdown").stdout.splitlines()[2:]:
+            self.assertIn(row.rstrip("| "), codes, "docs/exit-codes.md is stale")
+        for header in (SOURCE / "include/simtlab").glob("*.h"):
+            self.assertIn(header.name, (SOURCE / "docs/library.md").read_text() + (SOURCE / "docs/plugins.md").read_text())
 
     def test_every_reason_is_needed(self):
         texts = [" ".join(command.words) for command in self.commands if not command.schematic]

@@ -1,8 +1,9 @@
 """list and explain; pages that are generated from the tool are fresh."""
 import re
+import sys
 import unittest
 
-from harness import SOURCE, Case, main
+from harness import SIMTLAB, SOURCE, Case, main
 
 
 class Listing(Case):
@@ -52,6 +53,32 @@ class Listing(Case):
         self.assertGreater(len(ids), 5)
         missing = [name for name in sorted(ids) if self.simtlab("explain", name).returncode != 0]
         self.assertEqual(missing, [])
+
+    def test_names_of_other_tools_are_explained(self):
+        for name, ours in (("gpu_sim_cycle", "gpu.cycles"), ("achieved_occupancy", "occupancy.achieved"), ("ipc", "gpu.ipc.warp"), ("W0_Scoreboard", "stall.*"),
+                           ("l1tex__t_sector_hit_rate.pct", "l1.read.miss_rate"), ("gpgpu_n_shmem_bkconflict", "shared.bank_conflicts")):
+            self.assertIn(f"{ours}: metric\n", self.ok("explain", name).stdout)
+        for name in ("times", "sum", "nvprof", "occupancy", "gpu_sim", "_", " "):
+            self.fails(2, "explain", name, says="nothing is known")
+
+    def test_the_migration_page_is_fresh(self):
+        sys.path.insert(0, str(SOURCE / "tools"))
+        import migration
+        page = (SOURCE / "docs/migration.md").read_text()
+        self.assertIn(migration.tables(SIMTLAB), page, "stale: tools/migration.py build/release/bin/simtlab docs/migration.md")
+        # What it names by hand exists.
+        metrics = {name for name, _, _ in migration.metrics(SIMTLAB)}
+        keys = set(re.findall(r"(?m)^(\S+) +=", self.ok("config", "show").stdout))
+        own = set(re.findall(r"`((?:sm|l1|l2|shared|constant|dram|host|latency|throughput|interconnect|gpu|stall|occupancy)\.[a-z0-9_.*]+)`", page))
+        self.assertGreater(len(own), 100)
+        for name in sorted(own - keys - metrics):
+            if name == "throughput.*":
+                continue
+            head = name.rstrip("*").rstrip(".")
+            family = head.rpartition(".")[0] + ".*" in metrics or any(m.startswith(head + ".") for m in metrics)
+            self.assertTrue(family, name)
+            if name.startswith("stall.") and name != "stall.*":
+                self.ok("explain", name)
 
     def test_the_ptx_table_covers_what_compilers_emit(self):
         out = self.ok("list", "ptx").stdout
