@@ -55,8 +55,7 @@ void check_predict(const PredictRun& o) {
 
 // What is about kernels and launches has no meaning for a sequential program.
 void check_c_program(const PredictRun& o) {
-  const bool several = o.run.run.device.gpu && o.run.run.device.gpu->find(',') != std::string::npos;
-  const std::pair<const char*, bool> others[] = {{"--counts", !o.counts.empty()}, {"--sweep", !o.sweep.empty()}, {"--whole", o.whole}, {"--gpu with several names", several}};
+  const std::pair<const char*, bool> others[] = {{"--whole", o.whole}, {"--static", o.not_executed}};
   for (const auto& [name, given] : others)
     if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is not for sequential C programs", name), "--emit-ptx makes a kernel of the nest");
 }
@@ -68,6 +67,17 @@ void check_static(const PredictRun& o) {
 }
 
 std::string counts_name(const std::string& counts) { return counts == "-" ? "/dev/stdin" : counts; }
+
+// Counts beside what is executed or evaluated.
+gpu::PredictOptions with_counts(const PredictRun& o) {
+  gpu::PredictOptions options = options_of(o);
+  if (o.counts.empty()) return options;
+  options.counts_file = counts_name(o.counts);
+  options.counts = read_file(options.counts_file, max_counts_bytes, "counts file");
+  check_inputs(o.run.output, {options.counts_file});
+  predict::parse_counts(options.counts, options.counts_file);   // throws
+  return options;
+}
 
 // ---- a kernel that exists only on paper
 
@@ -168,7 +178,8 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
   if (o.explain) o.run.output.all = true;
   if (names_c_program(rest)) {
     check_c_program(o);
-    return predict_loop(o.loop, o.run.run, o.run.output, options_of(o), rest);
+    take_axes(rest, o.sweep);
+    return predict_loop(o.loop, o.run.run, o.run.output, with_counts(o), rest, o.sweep);
   }
   if (const auto given = loop_option_given(o.loop))
     throw Error(ExitCode::usage, "option-conflict", fmt::format("{} is for sequential C programs, and no .c file is named", *given), "simtlab predict program.c --loop program.c:LINE");
@@ -182,13 +193,7 @@ int predict_command(const CLI::App& app, PredictRun o, std::vector<std::string> 
       throw Error(ExitCode::usage, "option-conflict", "a launch and --static are of a kernel, and none is named", "name a .ptx or .cl file, or leave them out: --counts alone has the launch");
     return on_paper(std::move(o));
   }
-  gpu::PredictOptions options = options_of(o);
-  if (!o.counts.empty()) {
-    options.counts_file = counts_name(o.counts);
-    options.counts = read_file(options.counts_file, max_counts_bytes, "counts file");
-    check_inputs(o.run.output, {options.counts_file});
-    predict::parse_counts(options.counts, options.counts_file);   // throws
-  }
+  const gpu::PredictOptions options = with_counts(o);
   take_axes(rest, o.sweep);
   o.run.run.predict = gpu::to_text(options);
   if (o.not_executed) {

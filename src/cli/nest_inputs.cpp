@@ -17,12 +17,12 @@ double time_of(const result::KernelResult& k, const std::string& model) { return
 
 }  // namespace
 
-predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape, const loops::NestCounts& n, const device::Device& device) {
+predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& shape, const loops::NestCounts& n, const device::Device& device, const predict::Inputs& given) {
   (void)nest;
-  predict::Inputs in;
-  in.sources.resize(predict::symbols().size());
+  predict::Inputs in = given;
   const std::string nest_source = shape.measured ? "loop nest (counted in a run)" : "loop nest (evaluated)";
   const auto set = [&](double C::*member, double value) {
+    if (in.has(member)) return;   // given by hand
     const predict::Symbol& s = predict::symbol(member);
     in.set(member, std::clamp(s.kind == predict::Kind::whole ? std::ceil(value) : value, s.minimum, s.maximum), {nest_source});
   };
@@ -38,7 +38,8 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
   set(&C::uncoal_per_mw, n.lines_per_uncoalesced);
   set(&C::synch_insts, 0);
   if (n.bytes_per_access > 0) set(&C::load_bytes_per_warp, n.bytes_per_access);
-  for (std::size_t c = 0; c < n.code.mix.size(); ++c) in.set_insts(c, n.code.mix[c], {nest_source});
+  for (std::size_t c = 0; c < n.code.mix.size(); ++c)
+    if (std::isnan(in.counts.mix.insts[c])) in.set_insts(c, n.code.mix[c], {nest_source});
   set(&C::ilp, std::max(1.0, n.code.ilp));
   set(&C::mlp, std::max(1.0, n.code.memory_parallelism));
   set(&C::avg_trans_warp, n.lines_per_access);
@@ -67,10 +68,10 @@ predict::Inputs inputs_of(const loops::Description& nest, const loops::Shape& sh
 }
 
 loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape, loops::NestCounts counts, const device::Device& device, const std::string& wanted,
-                       const predict::Options& options) {
+                       const predict::Options& options, const predict::Inputs& given) {
   loops::Candidate out;
   out.counts = std::move(counts);
-  const predict::Inputs inputs = inputs_of(nest, shape, out.counts, device);
+  const predict::Inputs inputs = inputs_of(nest, shape, out.counts, device, given);
   std::vector<std::string> order = {"throughput", "resios", "mwp-cwp-2012", "mwp-cwp", "roofline"};
   if (wanted != "all") order.insert(order.begin(), wanted);
   for (const std::string& name : order)
@@ -82,8 +83,9 @@ loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape
   return out;
 }
 
-std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts, const device::Device& device, const std::string& first) {
+std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts, const device::Device& device, const std::string& first, const predict::Inputs& given) {
   std::vector<loops::Worth> out;
+  const auto or_given = [&](double C::*member, double unit, double value) { return given.has(member) ? given.counts.*member * unit : value; };
   std::vector<std::string> names = predict::model_names();
   std::ranges::stable_partition(names, [&](const std::string& n) { return n == first; });
   for (const std::string& name : names) {
@@ -92,10 +94,11 @@ std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loo
     loops::Worth w;
     w.model = name;
     w.kernel_ns = kernel;
-    w.launch_ns = device.host.launch_overhead_ns;
-    const auto copy = [&](double bytes, double bandwidth) { return bytes > 0 && bandwidth > 0 ? bytes / bandwidth * 1e9 + device.host.copy_latency_ns : 0; };
-    w.transfer_ns = copy(counts.h2d_bytes, device.host.copy_bandwidth_h2d) + copy(counts.d2h_bytes, device.host.copy_bandwidth_d2h);
-    w.context_ns = context_ns;
+    w.launch_ns = or_given(&C::launch_overhead, 1e3, device.host.launch_overhead_ns);
+    const auto copy = [&](double bytes, double bandwidth) { return bytes > 0 && bandwidth > 0 ? bytes / bandwidth * 1e9 + or_given(&C::copy_latency, 1e3, device.host.copy_latency_ns) : 0; };
+    w.transfer_ns = copy(or_given(&C::h2d_bytes, 1, counts.h2d_bytes), or_given(&C::h2d_bandwidth, 1e9, device.host.copy_bandwidth_h2d)) +
+                    copy(or_given(&C::d2h_bytes, 1, counts.d2h_bytes), or_given(&C::d2h_bandwidth, 1e9, device.host.copy_bandwidth_d2h));
+    w.context_ns = or_given(&C::context_init, 1e6, context_ns);
     // Arithmetic alone: every instruction at the rate of its class.
     double cycles = 0;
     for (std::size_t c = 0; c < counts.code.mix.size(); ++c) {

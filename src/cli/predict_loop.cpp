@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "base/files.h"
 #include "base/shown.h"
@@ -13,6 +14,7 @@
 #include "cli/nest_inputs.h"
 #include "cli/nest_simulation.h"
 #include "cli/output.h"
+#include "cli/predict_variants.h"
 #include "frontend/frontend.h"
 #include "frontend/loops.h"
 #include "loops/choose.h"
@@ -81,8 +83,7 @@ struct Measurement {
   frontend::LoopRun run;
 };
 
-Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, const std::string& file, Description& nest,
-                    std::vector<std::optional<std::int64_t>>& values) {
+Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, const std::string& file, const Description& nest) {
   Measurement out;
   if (!o.run) return out;
   frontend::RunWish wish;
@@ -97,10 +98,16 @@ Measurement measure(const frontend::LoopProgram& program, const LoopOptions& o, 
   for (std::size_t i = 0; i < nest.inputs.size(); ++i) {
     const frontend::LoopRun::Argument& a = out.run.arguments[i];
     out.touched.push_back({a.low, a.high > a.low ? a.high : a.low, a.written});
-    if (!nest.inputs[i].pointer && !nest.inputs[i].real && !values[i]) values[i] = static_cast<std::int64_t>(a.value);
   }
   if (!out.run.times_ns.empty()) out.sequential_ns = out.run.times_ns[out.run.times_ns.size() / 2];
   return out;
+}
+
+// What nobody gave is what the run had.
+void fill_in(std::vector<std::optional<std::int64_t>>& values, const Description& nest, const Measurement& measured) {
+  if (measured.run.arguments.empty()) return;
+  for (std::size_t i = 0; i < nest.inputs.size(); ++i)
+    if (!nest.inputs[i].pointer && !nest.inputs[i].real && !values[i]) values[i] = static_cast<std::int64_t>(measured.run.arguments[i].value);
 }
 
 // Nothing can become threads: why, at its place.
@@ -150,7 +157,7 @@ constexpr std::uint64_t most_blocks_x = 0x7fffffff, most_blocks_y = 65535;   // 
 class LoopPrediction {
  public:
   LoopPrediction(const LoopOptions& o, const device::Device& device, const gpu::PredictOptions& predict)
-      : o_(o), device_(device), model_(predict.model), options_(predict::parse_options(predict.rule, predict.resios)) {}
+      : o_(o), device_(device), model_(predict.model), options_(predict::parse_options(predict.rule, predict.resios)), given_(predict::parse_counts(predict.counts, predict.counts_file)) {}
 
   // Every mapping with the block that suits it, best first.
   std::vector<loops::Candidate> candidates(const Description& nest, const loops::Shape& shape, const loops::Parallelism& parallel, const Measurement& measured,
@@ -169,7 +176,7 @@ class LoopPrediction {
         throw Error(ExitCode::usage, "option-value", fmt::format("--nest-block {}: {} has blocks of at most {} threads", o_.block, device_.name, device_.sm.max_threads_per_block), "for example --nest-block 32x8");
       const loops::Mapping mapping = loops::with_block(nest, shape, loops, block);
       if (mapping.grid[0] > most_blocks_x || mapping.grid[1] > most_blocks_y || mapping.grid[2] > most_blocks_y) continue;   // no GPU takes that
-      out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched), device_, model_, options_));
+      out.push_back(rated(nest, shape, loops::counts_of(nest, shape, mapping, device_, measured.touched), device_, model_, options_, given_));
       all_sizes.push_back(s);
     }
     if (out.empty()) {
@@ -191,6 +198,7 @@ class LoopPrediction {
     return sorted;
   }
 
+  const predict::Inputs& given() const { return given_; }
   result::KernelResult answer(const std::string& name, const predict::Inputs& inputs) const { return predict::answer(name, inputs, model_, options_); }
 
  private:
@@ -211,6 +219,7 @@ class LoopPrediction {
   const device::Device& device_;
   std::string model_;
   predict::Options options_;
+  predict::Inputs given_;   // counts by hand
 };
 
 std::vector<std::string> notes_of(const Description& nest, const loops::Shape& shape, const LoopOptions& o) {
@@ -239,29 +248,27 @@ std::vector<unsigned> levels_of(const Description& nest, const loops::Mapping& m
   return out;
 }
 
-}  // namespace
+// A nest and what a run of its program counted, for as many devices and settings as one likes.
+class LoopStudy {
+ public:
+  LoopStudy(const LoopOptions& o, std::string file) : file_(std::move(file)), program_(source_of(o, file_)), nest_(loops::parse_description(program_.describe())) {}
+  result::Result at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, bool quiet);
 
-bool names_c_program(const std::vector<std::string>& rest) {
-  const auto file = std::ranges::find_if(rest, [](const std::string& w) { return !w.starts_with("-"); });
-  return file != rest.end() && file->ends_with(".c");
-}
+ private:
+  std::string file_;
+  frontend::LoopProgram program_;
+  Description nest_;
+  std::optional<Measurement> measured_;   // of the one run
+};
 
-std::optional<std::string> loop_option_given(const LoopOptions& o) {
-  const std::pair<const char*, bool> all[] = {{"--loop", !o.loop.empty()}, {"--params", !o.params.empty()}, {"--run", o.run.has_value()},
-                                              {"--cflags", !o.cflags.empty()}, {"--emit-ptx", !o.emit_ptx.empty()}, {"--emit-cuda", !o.emit_cuda.empty()},
-                                              {"--simulate", o.simulate}, {"--assume-parallel", o.assume_parallel}, {"--nest-block", !o.block.empty()}, {"--nest-map", !o.map.empty()}};
-  for (const auto& [name, given] : all)
-    if (given) return name;
-  return std::nullopt;
-}
-
-result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, bool quiet) {
+result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, bool quiet) {
   const device::Configuration configuration = resolve(run);
   const device::LoadedDevice device = device::load_device(configuration);
-  const frontend::LoopProgram program(source_of(o, file));
-  Description nest = loops::parse_description(program.describe());
+  const Description& nest = nest_;
   std::vector<std::optional<std::int64_t>> values = values_of(nest, o);
-  const Measurement measured = measure(program, o, file, nest, values);
+  if (!measured_) measured_ = measure(program_, o, file_, nest);
+  const Measurement& measured = *measured_;
+  fill_in(values, nest, measured);
   const loops::Shape shape = loops::shape_of(nest, values, measured.counted);
   const loops::Parallelism parallel = loops::parallelism(nest, shape, measured.touched);
   if (loops::mappings(nest, parallel, o.assume_parallel).empty()) refuse(nest, parallel);
@@ -273,7 +280,7 @@ result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gp
   answer.candidates = prediction.candidates(nest, shape, parallel, measured, answer.sizes);
   const loops::Candidate& best = answer.candidates.front();
   const std::string name = fmt::format("{}_{}", nest.function, nest.line);
-  const predict::Inputs inputs = inputs_of(nest, shape, best.counts, device.device);
+  const predict::Inputs inputs = inputs_of(nest, shape, best.counts, device.device, prediction.given());
   result::Result result;
   result.kernels.push_back(prediction.answer(name, inputs));
   result::KernelResult& k = result.kernels.back();
@@ -283,11 +290,11 @@ result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gp
   }
   k.registers = best.counts.code.registers;
   answer.staging = loops::stagings(nest, best.counts, device.device);
-  answer.worth = worth_of(k, best.counts, device.device, best.model);
+  answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given());
   const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
   if (!o.emit_cuda.empty()) write_to(o.emit_cuda, cuda_of(nest, best.counts, measured, name));
   std::string ptx;
-  if (!o.emit_ptx.empty() || o.simulate) ptx = program.ptx(levels_of(nest, best.counts.mapping), name, architecture);
+  if (!o.emit_ptx.empty() || o.simulate) ptx = program_.ptx(levels_of(nest, best.counts.mapping), name, architecture);
   if (!o.emit_ptx.empty()) write_to(o.emit_ptx, ptx);
   if (o.simulate) {
     const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, quiet);
@@ -308,11 +315,53 @@ result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gp
   m.mode = "predict";
   m.device = device.device.name;
   m.configuration = predict::to_configuration(inputs);
-  m.inputs = hash_inputs({file});
+  m.inputs = hash_inputs({file_});
   return result;
 }
 
-int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest) {
+// An axis is the GPU, the block or the mapping of the nest, a device key, or a parameter of the nest.
+void vary(LoopOptions& o, RunOptions& run, const Axis& axis, const std::string& value) {
+  if (axis.name == "gpu") run.device.gpu = value;
+  else if (axis.name == "block") o.block = value;
+  else if (axis.name == "map") o.map.clear(), std::ranges::replace_copy(value, std::back_inserter(o.map), '+', ',');   // commas part the values of an axis
+  else if (axis.name.find('.') != std::string::npos) run.device.set.push_back(fmt::format("{}={}", axis.name, with_unit(value)));
+  else o.params.push_back(fmt::format("{}={}", axis.name, value));
+}
+
+void check_axes(const LoopOptions& o, const std::vector<Axis>& axes) {
+  if (!o.emit_ptx.empty() || !o.emit_cuda.empty())
+    throw Error(ExitCode::usage, "option-conflict", "--emit-ptx and --emit-cuda write one kernel; several GPUs or a sweep have many", "one of them at a time");
+  for (const Axis& a : axes) {
+    if (a.name == "block" && !o.block.empty()) throw Error(ExitCode::usage, "option-conflict", "--nest-block and --sweep block both say how large a block is", "leave one of them out");
+    if (a.name == "map" && !o.map.empty()) throw Error(ExitCode::usage, "option-conflict", "--nest-map and --sweep map both say which loops become threads", "leave one of them out");
+    const bool parameter = a.name != "gpu" && a.name != "block" && a.name != "map" && a.name.find('.') == std::string::npos;
+    if (parameter && o.run)
+      throw Error(ExitCode::usage, "option-conflict", fmt::format("--sweep {}: a run of the program has one value of it", a.name), "leave out --run, or sweep a GPU, block, map or a device key");
+  }
+}
+
+}  // namespace
+
+bool names_c_program(const std::vector<std::string>& rest) {
+  const auto file = std::ranges::find_if(rest, [](const std::string& w) { return !w.starts_with("-"); });
+  return file != rest.end() && file->ends_with(".c");
+}
+
+std::optional<std::string> loop_option_given(const LoopOptions& o) {
+  const std::pair<const char*, bool> all[] = {{"--loop", !o.loop.empty()}, {"--params", !o.params.empty()}, {"--run", o.run.has_value()},
+                                              {"--cflags", !o.cflags.empty()}, {"--emit-ptx", !o.emit_ptx.empty()}, {"--emit-cuda", !o.emit_cuda.empty()},
+                                              {"--simulate", o.simulate}, {"--assume-parallel", o.assume_parallel}, {"--nest-block", !o.block.empty()}, {"--nest-map", !o.map.empty()}};
+  for (const auto& [name, given] : all)
+    if (given) return name;
+  return std::nullopt;
+}
+
+result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, bool quiet) {
+  return LoopStudy(o, file).at(o, run, predict, quiet);
+}
+
+int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
+                 const std::vector<std::string>& sweep) {
   const RunClock clock;
   if (rest.size() > 1)
     throw Error(ExitCode::usage, "argument-unexpected", fmt::format("'{}' is too much: a C program is one file", shown(rest[rest[0].ends_with(".c") ? 1 : 0])),
@@ -323,7 +372,18 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   check_outputs(output);
   check_inputs(output, {file});
 
-  result::Result result = loop_result(o, run, predict, file, output.quiet);
+  LoopStudy study(o, file);
+  const std::vector<Axis> axes = predicted_axes(run, sweep);
+  if (!axes.empty()) {
+    check_axes(o, axes);
+    return predict_points(axes, output, [&](const std::vector<std::string>& values) {
+      LoopOptions varied = o;
+      RunOptions there = run;
+      for (std::size_t i = 0; i < axes.size(); ++i) vary(varied, there, axes[i], values[i]);
+      return study.at(varied, there, predict, output.quiet);
+    });
+  }
+  result::Result result = study.at(o, run, predict, output.quiet);
   clock.finish(result);
   write_outputs(result, output, STDOUT_FILENO);
   return 0;

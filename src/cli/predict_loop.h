@@ -35,7 +35,8 @@ std::optional<std::string> loop_option_given(const LoopOptions& options);
 // The prediction alone, of the C program `file`; with --emit-ptx and --emit-cuda their files are written.
 result::Result loop_result(const LoopOptions& options, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, bool quiet);
 
-// rest: the C file and what else stands on the command line. Writes the report. Returns the exit code or throws Error.
-int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest);
+// rest: the C file and what else stands on the command line. sweep: axes (gpu, block, map, a device key, a parameter of the nest). Writes the report. Returns the exit code or throws Error.
+int predict_loop(const LoopOptions& options, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
+                 const std::vector<std::string>& sweep);
 
 }  // namespace simtlab::cli

@@ -21,15 +21,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* sweep_hint = "block=32:1024 regs=32,64 l1.bytes=16K,48K; FIRST:LAST doubles";
 
-std::vector<Axis> predicted_axes(const Run& run, const std::vector<std::string>& texts) {
-  std::vector<Axis> out;
-  if (run.run.device.gpu && run.run.device.gpu->find(',') != std::string::npos) {
-    out.push_back(parse_axis("gpu=" + *run.run.device.gpu, "predict-sweep", "--gpu h100,a100,gtx480"));
-  }
-  for (const std::string& text : texts) out.push_back(parse_axis(text, "predict-sweep", sweep_hint));
-  return out;
-}
-
 // A launch that exists on the command line only.
 bool has_launch(const Run& run) {
   const frontend::LaunchOptions& l = run.kernel.launch;
@@ -63,9 +54,9 @@ struct PredictedPoint {
 };
 
 // A launch that a GPU does not take, or a value that it can't have, is a row of the table.
-PredictedPoint predicted_point(const Run& run, const Target& target) {
+PredictedPoint predicted_point(const std::function<result::Result(const std::vector<std::string>&)>& at, const std::vector<std::string>& values) {
   try {
-    return {study_result(run, target), {}};
+    return {at(values), {}};
   } catch (const Error& e) {
     const bool goes_on = e.code() == ExitCode::bad_input &&
                          (e.id().starts_with("launch-") || e.id().starts_with("device-value") || e.id().starts_with("config-value") || e.id() == "counts-contradiction");
@@ -128,18 +119,30 @@ Printed printed(const std::vector<Axis>& axes, const std::vector<PredictedPoint>
 
 }  // namespace
 
-int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
-  OutputOptions output = run.output;
+std::vector<Axis> predicted_axes(const RunOptions& run, const std::vector<std::string>& texts) {
+  std::vector<Axis> out;
+  if (run.device.gpu && run.device.gpu->find(',') != std::string::npos) {
+    out.push_back(parse_axis("gpu=" + *run.device.gpu, "predict-sweep", "--gpu h100,a100,gtx480"));
+  }
+  for (const std::string& text : texts) out.push_back(parse_axis(text, "predict-sweep", sweep_hint));
+  return out;
+}
+
+int predict_points(const std::vector<Axis>& axes, OutputOptions output, const std::function<result::Result(const std::vector<std::string>&)>& at) {
   check_outputs(output);
-  const std::vector<Axis> axes = predicted_axes(run, texts);
   const std::size_t count = count_points(axes, "predict-sweep");
   std::vector<PredictedPoint> points;
-  for (std::size_t i = 0; i < count; ++i) points.push_back(predicted_point(varied(run, axes, point_of(axes, i)), target));
+  for (std::size_t i = 0; i < count; ++i) points.push_back(predicted_point(at, point_of(axes, i)));
   const Printed out = printed(axes, points, style_for(1, output.color));
   if (!output.csv.empty()) write_to(output.csv, out.csv);
   if (!output.json.empty()) write_to(output.json, out.document.dump(2) + "\n");
   write_text(output, out.text);
   return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
+}
+
+int predict_variants(const Run& run, const Target& target, const std::vector<std::string>& texts) {
+  const std::vector<Axis> axes = predicted_axes(run.run, texts);
+  return predict_points(axes, run.output, [&](const std::vector<std::string>& values) { return study_result(varied(run, axes, values), target); });
 }
 
 }  // namespace simtlab::cli

@@ -208,6 +208,35 @@ class Loops(Case):
                 r = json.loads(self.ok("predict", path, "--loop", f"{path}:5", "--run", "", "--simulate", "--json", "--emit-cuda", self.file("f.cu", "")).stdout)
                 self.assertEqual(r["total"]["predict.nest.difference"]["value"], 0)
 
+    def test_several_gpus_blocks_and_sizes(self):
+        nest = EXAMPLES / "transpose.c"
+        sizes = ["--params", "width=1024,height=512"]
+        alone = {gpu: json.loads(self.ok("predict", nest, *sizes, "--gpu", gpu, "--json").stdout)["total"]["predict.throughput.time"]["value"] for gpu in ("v100", "gtx480")}
+        both = json.loads(self.ok("predict", nest, *sizes, "--gpu", "v100,gtx480", "--json").stdout)["sweep"]
+        self.assertEqual({p["point"]["gpu"]: p["total"]["predict.throughput.time"]["value"] for p in both}, alone)
+        rows = self.ok("predict", nest, "--gpu", "v100", "--params", "height=512", "--sweep", "width=256:1024", "--csv").stdout.splitlines()
+        self.assertEqual([row.split(",")[0] for row in rows], ["width", "256", "512", "1024"])
+        self.assertEqual(float(rows[3].split(",")[1]), alone["v100"])
+        table = self.ok("predict", nest, *sizes, "--gpu", "v100", "--sweep", "block=32:128", "map=x+y,y+x", "sm.count=40,80").stdout.splitlines()
+        self.assertEqual(len(table), 1 + 3 * 2 * 2)
+        # The program runs once, however many devices there are.
+        r = self.ok("predict", nest, "--run", "64 64", "--gpu", "v100,a100,h100")
+        self.assertEqual(r.stderr.count("running"), 1)
+        self.fails(2, "predict", nest, "--run", "64 64", "--sweep", "width=32,64", says="one value of it")
+        self.fails(3, "predict", nest, *sizes, "--sweep", "depth=1,2", says="no parameter 'depth'")
+        self.fails(2, "predict", nest, *sizes, "--gpu", "v100,a100", "--emit-cuda", "x.cu", says="--emit-cuda")
+        self.fails(2, "predict", nest, *sizes, "--nest-block", "32", "--sweep", "block=32,64", says="--nest-block")
+        self.fails(2, "predict", nest, *sizes, "--whole", says="not for sequential")
+
+    def test_counts_by_hand_take_precedence(self):
+        nest = EXAMPLES / "transpose.c"
+        words = ["predict", nest, "--params", "width=1024,height=1024", "--gpu", "v100", "--json"]
+        as_it_is, slow = (json.loads(self.ok(*words, *more).stdout) for more in ([], ["--counts", self.file("c.toml", "dram_bytes = 1e9\nh2d_bytes = 4e9\n")]))
+        time = slow["total"]["predict.roofline.time"]["value"]
+        self.assertAlmostEqual(time, 1e9 / 900e9 * 1e9, delta=0.01 * time)
+        self.assertLess(as_it_is["total"]["predict.roofline.time"]["value"], time / 50)
+        self.fails(3, *words, "--counts", self.file("bad.toml", "dram_bytes = -1\n"), says="bad.toml:1:")
+
     def test_other_sources_of_the_program(self):
         other = self.file("other.c", "int size(void) { return SIZE; }\n")
         path = self.file("run.c", "int size(void);\nstatic float a[SIZE];\nint main(void) {\n  int n = size();\n  for (int i = 0; i < n; i++) a[i] = i;\n  return 0; }\n")
