@@ -9,20 +9,20 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "base/text_file.h"
 #include "base/units.h"
 
-#include "base/toml.h"
+#include "base/toml_reader.h"
 
 namespace simtlab::cohost {
 namespace {
 
-constexpr std::size_t longest_line = 64 * 1024, longest_name = 200;
+constexpr std::size_t longest_name = 200;
+constexpr TomlText::Form form{"corun-applications", "corun-applications", "docs/corun.md describes the file", 64 * 1024};
 constexpr std::int64_t most_iterations = 100'000;
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path) : file_(path.string()), folder_(path.parent_path()) {}
+  Reader(const TomlText& source, std::filesystem::path folder) : source_(source), folder_(std::move(folder)) {}
 
   std::vector<Described> read(const toml::table& root) {
     for (const auto& [key, node] : root) {
@@ -34,15 +34,13 @@ class Reader {
         application(*table);
       }
     }
-    if (out_.empty()) throw Error(ExitCode::bad_input, "corun-applications", Diagnostic{"there is no [[application]]", {file_, 1, 1}, {}, hint});
+    if (out_.empty()) source_.fail(1, 1, "there is no [[application]]", form.hint);
     return std::move(out_);
   }
 
  private:
-  static constexpr const char* hint = "docs/corun.md describes the file";
-
   [[noreturn]] void fail(const toml::node& at, const std::string& message) const {
-    throw Error(ExitCode::bad_input, "corun-applications", Diagnostic{message, {file_, at.source().begin.line, at.source().begin.column}, {}, hint});
+    fail_at(source_, at, message, form.hint);
   }
 
   std::string text(const toml::node& node, std::string_view key) const {
@@ -113,7 +111,7 @@ class Reader {
     out_.push_back(std::move(out));
   }
 
-  const std::string file_;
+  const TomlText& source_;
   const std::filesystem::path folder_;
   std::vector<Described> out_;
 };
@@ -122,14 +120,9 @@ class Reader {
 
 std::vector<Described> load_applications(const std::filesystem::path& path) {
   const std::string file = path.string(), text = read_file(path, 1 << 20, "list of applications");
-  checked_lines(text, file, longest_line);
-  try {
-    const toml::table root = toml::parse(text, file);
-    return Reader(path).read(root);
-  } catch (const toml::parse_error& e) {
-    throw Error(ExitCode::bad_input, "corun-applications",
-                Diagnostic{std::string(e.description()), {file, has_position(e) ? e.source().begin.line : 0, has_position(e) ? e.source().begin.column : 0}, {}, {}});
-  }
+  const TomlText source(text, file, form);
+  const toml::table root = parse(source);
+  return Reader(source, path.parent_path()).read(root);
 }
 
 }  // namespace simtlab::cohost

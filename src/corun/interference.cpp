@@ -8,10 +8,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/shown.h"
-#include "base/text_file.h"
 #include "base/units.h"
 
-#include "base/toml.h"
+#include "base/toml_reader.h"
 
 namespace simtlab::corun {
 
@@ -72,9 +71,11 @@ Demand demand_of(const Profile& p) { return {p.l2_bandwidth.value(), p.dram_band
 
 namespace {
 
+constexpr TomlText::Form form{"corun-model", "corun-model", "data/corun/model-titanx.toml is a complete one", 4096};
+
 class ModelReader {
  public:
-  ModelReader(const std::string& file, const toml::table& root) : file_(file), root_(root) {}
+  ModelReader(const TomlText& source, const toml::table& root) : source_(source), root_(root) {}
 
   InterferenceModel read() {
     InterferenceModel m;
@@ -96,7 +97,7 @@ class ModelReader {
 
  private:
   [[noreturn]] void fail(const toml::source_region& at, const std::string& message) const {
-    throw Error(ExitCode::bad_input, "corun-model", Diagnostic{message, {file_, at.begin.line, at.begin.column}, {}, "data/corun/model-titanx.toml is a complete one"});
+    source_.fail(at.begin.line, at.begin.column, message, form.hint);
   }
 
   void value(const char* section, const char* key, Unit unit, double& out) {
@@ -129,7 +130,7 @@ class ModelReader {
     }
   }
 
-  const std::string& file_;
+  const TomlText& source_;
   const toml::table& root_;
   std::vector<std::pair<std::string, std::string>> known_;
 };
@@ -138,13 +139,9 @@ class ModelReader {
 
 InterferenceModel load_model(const std::filesystem::path& path) {
   const std::string file = path.string(), text = read_file(path, 1 << 20, "interference model");
-  checked_lines(text, file, 4096);
-  try {
-    const toml::table root = toml::parse(text, file);
-    return ModelReader(file, root).read();
-  } catch (const toml::parse_error& e) {
-    throw Error(ExitCode::bad_input, "corun-model", Diagnostic{std::string(e.description()), {file, has_position(e) ? e.source().begin.line : 0, has_position(e) ? e.source().begin.column : 0}, {}, {}});
-  }
+  const TomlText source(text, file, form);
+  const toml::table root = parse(source);
+  return ModelReader(source, root).read();
 }
 
 }  // namespace simtlab::corun

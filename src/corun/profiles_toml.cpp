@@ -5,21 +5,20 @@
 
 #include "base/error.h"
 #include "base/shown.h"
-#include "base/text_file.h"
 #include "base/units.h"
 #include "corun/profiles.h"
 
-#include "base/toml.h"
+#include "base/toml_reader.h"
 
 namespace simtlab::corun {
 namespace {
 
-constexpr std::size_t longest_line = 64 * 1024;
+constexpr TomlText::Form form{"corun-profiles", "corun-profiles", "docs/corun.md describes the file", 64 * 1024};
 constexpr std::uint64_t most_iterations = 1'000'000'000;
 
 class Reader {
  public:
-  Reader(const std::string& file, Profiles& out) : file_(file), out_(out) {}
+  Reader(const TomlText& source, Profiles& out) : source_(source), out_(out) {}
 
   void read(const toml::table& root) {
     for (const auto& [key, node] : root) {
@@ -34,12 +33,12 @@ class Reader {
     }
     for (const auto& [name, app] : out_.applications)
       for (const std::string& k : app.sequence)
-        if (out_.find(name, k) == nullptr) throw Error(ExitCode::bad_input, "corun-profiles", fmt::format("{}: application {} has a kernel {} of which there is no profile", file_, shown(name), shown(k)));
+        if (out_.find(name, k) == nullptr) throw Error(ExitCode::bad_input, "corun-profiles", fmt::format("{}: application {} has a kernel {} of which there is no profile", source_.file(), shown(name), shown(k)));
   }
 
  private:
   [[noreturn]] void fail(const toml::node& at, const std::string& message) const {
-    throw Error(ExitCode::bad_input, "corun-profiles", Diagnostic{message, {file_, at.source().begin.line, at.source().begin.column}, {}, "docs/corun.md describes the file"});
+    fail_at(source_, at, message, form.hint);
   }
 
   std::string text(const toml::node& node, std::string_view key) const {
@@ -127,7 +126,7 @@ class Reader {
     out_.add(std::move(out));
   }
 
-  const std::string& file_;
+  const TomlText& source_;
   Profiles& out_;
 };
 
@@ -150,14 +149,10 @@ std::string written(const ProfileField& f, double v) {
 }  // namespace
 
 Profiles profiles_from_toml(std::string_view text, const std::string& file) {
-  checked_lines(text, file, longest_line);
+  const TomlText source(text, file, form);
   Profiles out;
-  try {
-    const toml::table root = toml::parse(text, file);
-    Reader(file, out).read(root);
-  } catch (const toml::parse_error& e) {
-    throw Error(ExitCode::bad_input, "corun-profiles", Diagnostic{std::string(e.description()), {file, has_position(e) ? e.source().begin.line : 0, has_position(e) ? e.source().begin.column : 0}, {}, {}});
-  }
+  const toml::table root = parse(source);
+  Reader(source, out).read(root);
   return out;
 }
 

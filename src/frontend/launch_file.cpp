@@ -11,29 +11,25 @@
 
 #include "base/files.h"
 #include "base/shown.h"
-#include "base/text_file.h"
-#include "base/toml.h"
+#include "base/toml_reader.h"
 #include "frontend/launch_values.h"
 #include "frontend/opencl.h"
 
 namespace simtlab::frontend {
 namespace {
 
-constexpr std::size_t max_nesting = 16;
-constexpr std::size_t max_dots = 500;  // between separators: a dotted key nests as deep
+constexpr TomlText::Form form{"launch-file", "launch-file", "launch files are TOML: see docs/launch-file.md", max_launch_file_bytes};
 
 class Reader {
  public:
   Reader(std::string_view text, const std::filesystem::path& file)
-      : text_(text), file_(file.string()), folder_(file.parent_path()) {}
+      : source_(text, file.string(), form), folder_(file.parent_path()) {}
 
   LaunchSpec read() {
-    checked_lines(text_, file_, max_launch_file_bytes);
-    refuse_deep_nesting();
-    const toml::table root = parse();
-    check_keys(root, {"kernel", "options", "grid", "global", "block", "offset", "shared", "arg", "expect"}, "launch file");
+    const toml::table root = parse(source_);
+    check_keys(source_, root, {"kernel", "options", "grid", "global", "block", "offset", "shared", "arg", "expect"}, "launch file");
     LaunchSpec spec;
-    spec.file = file_;
+    spec.file = source_.file();
     if (const toml::node* n = root.get("kernel")) {
       spec.kernel = text_of(*n, "kernel");
       if (spec.kernel.empty()) fail(*n, "'kernel' is empty", "leave it out if the module has one kernel");
@@ -50,62 +46,11 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail_at(std::uint32_t line, std::uint32_t column, const std::string& message,
-                            const std::string& hint) const {
-    throw Error(ExitCode::bad_input, "launch-file",
-                Diagnostic{message, {file_, line, column}, line_text(line), hint});
-  }
   [[noreturn]] void fail(const toml::node& node, const std::string& message,
                          const std::string& hint = {}) const {
-    fail_at(node.source().begin.line, node.source().begin.column, message, hint);
+    fail_at(source_, node, message, hint);
   }
-  std::string line_text(std::uint32_t line) const {
-    std::size_t at = 0;
-    for (std::uint32_t i = 1; i < line && at != std::string_view::npos; ++i) {
-      at = text_.find('\n', at);
-      if (at != std::string_view::npos) ++at;
-    }
-    if (line == 0 || at == std::string_view::npos) return {};
-    return std::string(text_.substr(at, text_.find('\n', at) - at));
-  }
-  SourcePos pos(const toml::node& n) const { return {file_, n.source().begin.line, n.source().begin.column}; }
-
-  // toml++ descends recursively; its own limit is deeper than small stacks like.
-  void refuse_deep_nesting() const {
-    std::size_t depth = 0, dots = 0;
-    std::uint32_t line = 1;
-    for (const char c : text_) {
-      dots = c == '.' ? dots + 1 : std::string_view("\n,=[]{}").find(c) != std::string_view::npos ? 0 : dots;
-      if (c == '\n') ++line;
-      if (c == '[' || c == '{') ++depth;
-      if ((c == ']' || c == '}') && depth > 0) --depth;
-      if (depth > max_nesting || dots > max_dots)
-        fail_at(line, 0, "arrays or tables are nested too deeply", "a launch file needs two levels");
-    }
-  }
-
-  toml::table parse() const {
-    try {
-      return toml::parse(text_, file_);
-    } catch (const toml::parse_error& e) {
-      fail_at(e.source().begin.line, e.source().begin.column, std::string(e.description()),
-              "launch files are TOML: see docs/launch-file.md");
-    }
-  }
-
-  void check_keys(const toml::table& table, std::initializer_list<const char*> known,
-                  const char* where) const {
-    const std::vector<std::string> names(known.begin(), known.end());
-    for (const auto& [key, node] : table) {
-      const std::string name(key.str());
-      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-      const std::string near = nearest_name(name.substr(0, 200), names);
-      fail_at(key.source().begin.line, key.source().begin.column,
-              fmt::format("unknown key '{}' in a {}", shown(name), where),
-              near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
-                           : fmt::format("did you mean '{}'?", near));
-    }
-  }
+  SourcePos pos(const toml::node& n) const { return {source_.file(), n.source().begin.line, n.source().begin.column}; }
 
   void read_shape(const toml::table& root, LaunchSpec& spec) const {
     const auto read = [&](const char* key, auto& out, SourcePos& place) {
@@ -248,7 +193,7 @@ class Reader {
   }
 
   LaunchArg argument(const toml::table& t) const {
-    check_keys(t, {"name", "type", "value", "shape", "init", "seed", "values", "file", "local"}, "argument");
+    check_keys(source_, t, {"name", "type", "value", "shape", "init", "seed", "values", "file", "local"}, "argument");
     LaunchArg arg;
     arg.pos = pos(t);
     if (const toml::node* n = t.get("name")) arg.name = text_of(*n, "name");
@@ -330,7 +275,7 @@ class Reader {
   }
 
   Expectation expectation(const toml::table& t, const LaunchSpec& spec) const {
-    check_keys(t, {"arg", "value", "values", "file", "tolerance"}, "expectation");
+    check_keys(source_, t, {"arg", "value", "values", "file", "tolerance"}, "expectation");
     Expectation out;
     out.pos = pos(t);
     const toml::node* which = t.get("arg");
@@ -382,8 +327,7 @@ class Reader {
     return index;
   }
 
-  std::string_view text_;
-  std::string file_;
+  TomlText source_;
   std::filesystem::path folder_;
 };
 

@@ -6,25 +6,23 @@
 #include <sstream>
 
 #include "base/shown.h"
-#include "base/text_file.h"
 #include "base/units.h"
-#include "base/toml.h"
+#include "base/toml_reader.h"
 
 namespace simtlab::sweep {
 namespace {
 
-constexpr std::size_t most_nesting = 16, most_dots = 100, most_axes = 64;
+constexpr std::size_t most_axes = 64;
+constexpr TomlText::Form form{"sweep-file", "toml-syntax", "docs/sweep.md describes the file", max_study_bytes};
 constexpr std::uint64_t most_repeats = 100'000;
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::filesystem::path& file) : text_(text), file_(file.string()) {}
+  Reader(std::string_view text, const std::filesystem::path& file) : source_(text, file.string(), form) {}
 
   StudyFile read() {
-    checked_lines(text_, file_, max_study_bytes);
-    refuse_deep_nesting();
-    const toml::table root = parse();
-    check_keys(root, {"name", "command", "kernels", "axes", "design", "constraints", "repeats", "seed", "timeout", "report"}, "study");
+    const toml::table root = parse(source_);
+    check_keys(source_, root, {"name", "command", "kernels", "axes", "design", "constraints", "repeats", "seed", "timeout", "report"}, "study");
     if (const toml::node* n = root.get("name")) out_.study.name = name(*n);
     if (const toml::node* n = root.get("command")) out_.study.command = texts(*n, "command");
     if (const toml::node* n = root.get("kernels")) out_.kernels = texts(*n, "kernels");
@@ -39,54 +37,11 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail_at(std::uint32_t line, std::uint32_t column, const std::string& message, const std::string& hint, const char* id = "sweep-file") const {
-    throw Error(ExitCode::bad_input, id, Diagnostic{message, {file_, line, column}, line_text(line), hint});
+  [[noreturn]] void fail(const toml::node& n, const std::string& message, const std::string& hint = {}, const char* id = nullptr) const {
+    fail_at(source_, n, message, hint, id);
   }
-  [[noreturn]] void fail(const toml::node& n, const std::string& message, const std::string& hint = {}, const char* id = "sweep-file") const {
-    fail_at(n.source().begin.line, n.source().begin.column, message, hint, id);
-  }
-  std::string line_text(std::uint32_t line) const {
-    std::size_t at = 0;
-    for (std::uint32_t i = 1; i < line && at != std::string_view::npos; ++i) {
-      at = text_.find('\n', at);
-      if (at != std::string_view::npos) ++at;
-    }
-    if (line == 0 || at == std::string_view::npos) return {};
-    return shown(text_.substr(at, text_.find('\n', at) - at), 400);
-  }
-  SourcePos pos(const toml::node& n) const { return {file_, n.source().begin.line, n.source().begin.column}; }
+  SourcePos pos(const toml::node& n) const { return {source_.file(), n.source().begin.line, n.source().begin.column}; }
 
-  // toml++ descends recursively.
-  void refuse_deep_nesting() const {
-    std::size_t depth = 0, dots = 0;
-    std::uint32_t line = 1;
-    for (const char c : text_) {
-      dots = c == '.' ? dots + 1 : std::string_view("\n,=[]{}").find(c) != std::string_view::npos ? 0 : dots;
-      if (c == '\n') ++line;
-      if (c == '[' || c == '{') ++depth;
-      if ((c == ']' || c == '}') && depth > 0) --depth;
-      if (depth > most_nesting || dots > most_dots) fail_at(line, 1, "the file is nested too deeply", "");
-    }
-  }
-  toml::table parse() const {
-    std::istringstream stream{std::string(text_)};
-    try {
-      return toml::parse(stream, file_);
-    } catch (const toml::parse_error& e) {
-      if (!has_position(e)) throw Error(ExitCode::bad_input, "toml-syntax", fmt::format("{} is no TOML", file_), "see https://toml.io");
-      fail_at(e.source().begin.line, e.source().begin.column, std::string(e.description()), "", "toml-syntax");
-    }
-  }
-  void check_keys(const toml::table& table, const std::vector<std::string>& known, const char* where) const {
-    for (const auto& [key, node] : table) {
-      const std::string text(key.str());
-      if (std::ranges::find(known, text) != known.end()) continue;
-      const std::string near = nearest_name(text.substr(0, 200), known);
-      std::string all;
-      for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-      fail(node, fmt::format("a {} has no key '{}'", where, shown(text, 60)), near.empty() ? fmt::format("it has {}", all) : fmt::format("did you mean '{}'?", near));
-    }
-  }
 
   std::string text_of(const toml::node& n, const char* what) const {
     if (const auto* s = n.as_string()) {
@@ -141,7 +96,7 @@ class Reader {
       }
       return;
     }
-    check_keys(*t, {"kind", "points"}, "design");
+    check_keys(source_, *t, {"kind", "points"}, "design");
     if (const toml::node* kind = t->get("kind")) {
       try {
         out_.study.design = parse_design(text_of(*kind, "kind"));
@@ -182,7 +137,7 @@ class Reader {
     }
   }
   Axis range(const std::string& name, const toml::table& t) const {
-    check_keys(t, {"from", "to", "step", "log", "unit"}, "range");
+    check_keys(source_, t, {"from", "to", "step", "log", "unit"}, "range");
     const toml::node *from = t.get("from"), *to = t.get("to"), *step = t.get("step");
     if (from == nullptr || to == nullptr) fail(t, fmt::format("the range of '{}' has no '{}'", shown(name, 60), from == nullptr ? "from" : "to"));
     const bool log = t.contains("log") && t.get("log")->value_or(false);
@@ -222,14 +177,13 @@ class Reader {
   void report(const toml::node& n) {
     const toml::table* t = n.as_table();
     if (t == nullptr) fail(n, "'report' is no table", "[report], then minimise = [\"gpu.time\"]");
-    check_keys(*t, {"metrics", "minimise", "maximise"}, "report");
+    check_keys(source_, *t, {"metrics", "minimise", "maximise"}, "report");
     if (const toml::node* m = t->get("metrics")) out_.study.metrics = texts(*m, "metrics");
     if (const toml::node* m = t->get("minimise")) out_.study.minimise = texts(*m, "minimise");
     if (const toml::node* m = t->get("maximise")) out_.study.maximise = texts(*m, "maximise");
   }
 
-  std::string_view text_;
-  std::string file_;
+  TomlText source_;
   StudyFile out_;
 };
 
