@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
 #include "device/catalogue.h"
 #include "report/html.h"
 #include "report/report.h"
@@ -209,6 +211,16 @@ int end_page(std::vector<AreaReport> areas, const std::string& page, const RunCl
   if (!o.html.empty()) write_to(o.html, page_of(result));
   write_text(o.output, page);
   return 0;
+}
+
+int validated(const ValidationOptions& o, const RunClock& clock, const std::function<AreaReport(const volatile bool* stop)>& area) {
+  std::vector<AreaReport> reports;
+  {
+    const Signals signals(0);
+    const Progress progress("validating", o.output.quiet);
+    reports.push_back(area(signals.flag()));
+  }
+  return end_validation(std::move(reports), clock, o);
 }
 
 int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& o) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ std::string misses_text(const std::vector<std::string>& misses);
 // Writes result, text, page and rows, holds the rows against the kept ones. Returns the exit code; throws Error(check_failed): "validate-target" with
 // --check and a missed target, "validate-gate" with --gate and a row that is worse or gone.
 int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& options);
+// Runs an area, which looks at `stop`, and ends with its report alone.
+int validated(const ValidationOptions& options, const RunClock& clock, const std::function<AreaReport(const volatile bool* stop)>& area);
 
 // The outputs of rows that were kept, with their page as the text.
 int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& options);

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/manifest.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 #include "validate/cache_study.h"
@@ -214,13 +212,7 @@ class Validation {
 int validate_cache(ValidationOptions o) {
   const RunClock clock;
   check_validation(o, {"cache"});
-  std::vector<AreaReport> reports;
-  {
-    const Signals signals(0);
-    const Progress progress("validating", o.output.quiet);
-    reports.push_back(cache_area(o.quick, signals.flag()));
-  }
-  return end_validation(std::move(reports), clock, o);
+  return validated(o, clock, [&](const volatile bool* stop) { return cache_area(o.quick, stop); });
 }
 
 }  // namespace

@@ -15,8 +15,6 @@
 #include "cli/corun_study.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/validate_corun_cycle.h"
 #include "device/catalogue.h"
 #include "validate/reference.h"
@@ -293,13 +291,7 @@ int validate_corun(CorunValidation o) {
   if (const auto name = option_of_cycle(o)) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the fast host beside the thesis", *name), "--host cycle puts it beside the cycle-level host");
   if (o.given_shorten && !std::isfinite(*o.given_shorten)) throw Error(ExitCode::usage, "option-value", "--shorten takes a number");
   check_validation(o, {"corun"}, option_of_mixes(o));
-  std::vector<AreaReport> reports;
-  {
-    const Signals signals(0);
-    const Progress progress("validating", o.output.quiet);
-    reports.push_back(run_corun(o, signals.flag()));
-  }
-  return end_validation(std::move(reports), clock, o);
+  return validated(o, clock, [&](const volatile bool* stop) { return run_corun(o, stop); });
 }
 
 }  // namespace

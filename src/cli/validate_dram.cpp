@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "device/catalogue.h"
 #include "validate/dram.h"
 
@@ -18,13 +16,7 @@ namespace {
 int validate_dram(ValidationOptions o) {
   const RunClock clock;
   check_validation(o, {"dram"});
-  std::vector<AreaReport> reports;
-  {
-    const Signals signals(0);
-    const Progress progress("validating", o.output.quiet);
-    reports.push_back(dram_area(signals.flag()));
-  }
-  return end_validation(std::move(reports), clock, o);
+  return validated(o, clock, [&](const volatile bool* stop) { return dram_area(stop); });
 }
 
 }  // namespace

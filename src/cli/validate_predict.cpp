@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/manifest.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "cli/validate_examples.h"
 #include "cli/validate_loops.h"
 #include "device/catalogue.h"
@@ -233,13 +231,7 @@ int validate_predict(const CLI::App& app, PredictValidation o) {
   check_validation(o, {"predict"}, !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.examples.empty() ? std::optional<std::string>("--examples") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
   if (!o.results.empty() && (!o.gpus.empty() || o.quick || !o.examples.empty()))
     throw Error(ExitCode::usage, "option-conflict", "--results compares programs that were run before; --gpu, --quick and --examples choose what is run", "leave one of them out");
-  std::vector<AreaReport> reports;
-  {
-    const Signals signals(0);
-    const Progress progress("validating", o.output.quiet);
-    reports.push_back(run_predict(app, o, signals.flag()));
-  }
-  return end_validation(std::move(reports), clock, o);
+  return validated(o, clock, [&](const volatile bool* stop) { return run_predict(app, o, stop); });
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 #include "base/files.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/signals.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 #include "validate/probe.h"
@@ -197,13 +195,7 @@ AreaReport run_timing(const ValidateOptions& o, const volatile bool* stop) {
 int validate_timing(ValidateOptions o) {
   const RunClock clock;
   check_validation(o, {"timing"}, !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
-  std::vector<AreaReport> reports;
-  {
-    const Signals signals(0);
-    const Progress progress("validating", o.output.quiet);
-    reports.push_back(run_timing(o, signals.flag()));
-  }
-  return end_validation(std::move(reports), clock, o);
+  return validated(o, clock, [&](const volatile bool* stop) { return run_timing(o, stop); });
 }
 
 }  // namespace
