@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
+#include "cli/option_tree.h"
 #include "cli/output.h"
 #include "corun/policy.h"
 #include "device/catalogue.h"
@@ -124,6 +125,38 @@ std::string list_stats(const Format& format) {
   return table({"name", "unit", "scope", "meaning"}, rows, format);
 }
 
+// "-o, --output FILE".
+std::string spelled(const TreeOption& o) {
+  std::string out;
+  for (const std::string& name : o.names) out += (out.empty() ? "" : ", ") + name;
+  if (!o.value.empty() && !o.positional) out += (o.value_optional ? "" : " ") + o.value;   // "[=FILE]" where it is optional
+  return out;
+}
+
+void add_option_rows(const TreeCommand& command, std::vector<std::vector<std::string>>& rows) {
+  for (const TreeOption& o : command.options) rows.push_back({command.path, spelled(o), o.description});
+  for (const TreeCommand& below : command.commands) add_option_rows(below, rows);
+}
+
+std::string option_section(const TreeCommand& command, const Format& format) {
+  std::string out = fmt::format("## {}\n\n{}\n\n", command.path, command.description.substr(0, command.description.find("\n\n")));
+  std::vector<std::vector<std::string>> rows;
+  for (const TreeOption& o : command.options) rows.push_back({fmt::format("`{}`", spelled(o)), o.description + (o.required ? " (required)" : "")});
+  if (!rows.empty()) out += table({"option", "meaning"}, rows, format) + "\n";
+  if (!command.footer.empty()) out += fmt::format("```\n{}\n```\n\n", command.footer);
+  for (const TreeCommand& below : command.commands) out += option_section(below, format);
+  return out;
+}
+
+std::string list_options(const Format& format) {
+  const TreeCommand tree = whole_tree();
+  if (format.markdown)
+    return "# Options\n\nGenerated from the commands by `simtlab list options --markdown`; do not edit. [cli.md](cli.md) says how the commands belong together.\n\n" + option_section(tree, format);
+  std::vector<std::vector<std::string>> rows;
+  add_option_rows(tree, rows);
+  return table({"command", "option", "meaning"}, rows, format);
+}
+
 std::string list_exit_codes(const Format& format) {
   std::vector<std::vector<std::string>> rows;
   for (const ExitCodeText& e : exit_codes()) rows.push_back({fmt::format("{}", e.code), e.name, e.meaning});
@@ -190,7 +223,7 @@ const std::vector<ExitCodeText>& exit_codes() {
 
 void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list = app.add_subcommand(
-      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, replacements, set-indexes, policies, probes, exit-codes");
+      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, replacements, set-indexes, policies, probes, options, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -213,6 +246,7 @@ void add_list(CLI::App& app, Action& chosen) {
   add("set-indexes", "Which set a line goes to (--set l1.set_index=NAME, l2.set_index)", list_set_indexes);
   add("policies", "Co-run policies (simtlab corun --policy NAME)", list_corun_policies);
   add("probes", "What simtlab probe measures (--only NAME,...)", list_probes);
+  add("options", "Every option of every command", list_options);
   add("exit-codes", "Exit codes", list_exit_codes);
 }
 

@@ -16,6 +16,9 @@ std::vector<std::string> comma_separated(const std::string& list) {
   return out;
 }
 
+// "{auto,always,never}", "INT in [1 - 64]", "POSITIVE".
+bool is_check(std::string_view text) { return text.starts_with('{') || text.find(" in [") != std::string_view::npos || text == "POSITIVE" || text == "NONNEGATIVE"; }
+
 TreeOption option_of(const CLI::Option& option) {
   TreeOption out;
   for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
@@ -28,8 +31,8 @@ TreeOption option_of(const CLI::Option& option) {
     out.value_optional = true;
     out.value = out.value.substr(2, out.value.size() - 3);
   }
-  // What follows a colon are the values that a check allows: "WHEN:{auto,always,never}", or a range "N:[1 - 64]".
-  if (const std::size_t colon = out.value.find(':'); colon != std::string::npos) {
+  // What follows a colon are the values that a check allows, or a part of the name: "FROM:TO".
+  if (const std::size_t colon = out.value.find(':'); colon != std::string::npos && is_check(std::string_view(out.value).substr(colon + 1))) {
     if (out.value.compare(colon, 2, ":{") == 0 && out.value.ends_with('}')) out.choices = comma_separated(out.value.substr(colon + 2, out.value.size() - colon - 3));
     out.value.resize(colon);
   }

@@ -12,6 +12,13 @@ class Listing(Case):
         self.assertEqual(page, self.ok("list", "stats", "--markdown").stdout,
                          "stale: simtlab list stats --markdown > docs/metrics.md")
 
+    def test_the_page_of_options_is_what_the_commands_take(self):
+        page = (SOURCE / "docs/options.md").read_text()
+        # A build without the OpenCL headers has the same commands; names of optional parts do not occur.
+        self.assertEqual(page, self.ok("list", "options", "--markdown").stdout, "stale: simtlab list options --markdown > docs/options.md")
+        rows = self.ok("list", "options").stdout.splitlines()
+        self.assertTrue(any(row.startswith("simtlab config show") and "--origin" in row for row in rows))
+
     def test_the_ptx_page_is_what_the_decoder_says(self):
         page = (SOURCE / "docs/ptx-coverage.md").read_text()
         self.assertEqual(page, self.ok("list", "ptx", "--markdown").stdout,
