@@ -168,9 +168,19 @@ TreeCommand whole_tree() {
   return tree;
 }
 
+namespace {
+
+// "simtlab validate dram".
+std::string path_of(const CLI::App& command) {
+  const CLI::App* const above = command.get_parent();
+  return above == nullptr ? "simtlab" : path_of(*above) + " " + command.get_name();
+}
+
+}  // namespace
+
 void unexpected_argument(const CLI::App& app, const std::string& argument) {
   const CLI::App& command = innermost(app);
-  const std::string where = &command == &app ? "simtlab" : "simtlab " + command.get_name();
+  const std::string where = path_of(command);
   if (argument.starts_with("-") && argument.size() > 1) {
     const std::string name = argument.substr(0, argument.find('='));
     const std::string near = nearest_name(name.substr(0, 200), option_names(command));
