@@ -17,9 +17,9 @@ PATHS = ("FILE", "FOLDER", "DIR", "MEMORY", ".csv", ".toml")
 KINDS = {"N": "int | str", "BYTES": "int | str", "CYCLES": "int | str", "M": "int | str", "SHARE": "float | str", "ERROR": "float | str", "P": "float | str",
          "X": "float | str", "MS": "float | str", "SECONDS": "float | str", "GB/S": "float | str", "TIME": "float | str", "SIZE": "int | str"}
 HEAD = '"""Written by python/generate.py from the options of the tool: do not edit."""\n'
-PROGRESS = "progress: Callable[[str, float], bool | None] | None = None, progress_interval: float = 0.1"
+PROGRESS = "progress: Callable[[Activity, float], bool | None] | None = None, progress_interval: float = 0.1"
 COMMON = """    Other parameters:
-        progress: called in this thread while the command runs, with what is being done and for how long; returning False stops the command,
+        progress: called in this thread while the command runs, with what is being done (an Activity: a str whose detail says how far it is) and for how long; returning False stops the command,
             which then raises Interrupted with the partial result, and an exception stops it and is passed on.
         progress_interval: seconds between two calls, and from Ctrl-C to its effect
     Raises simtlab.Error."""
@@ -124,7 +124,7 @@ def names():
 
 def commands_py(tree):
     out = HEAD + "from __future__ import annotations\n\nimport os\nfrom collections.abc import Callable, Mapping, Sequence\nfrom typing import Literal\n\n"
-    out += "from .call import call\nfrom .result import Result\n\n__all__ = " + json.dumps(names()) + "\n"
+    out += "from .call import Activity, call\nfrom .result import Result\n\n__all__ = " + json.dumps(names()) + "\n"
     return out + "".join("\n\n" + function(c, find(tree, c), True) for c in COMMANDS)
 
 
@@ -133,6 +133,7 @@ def stub(tree, folder):
     out = HEAD + "import os\nfrom collections.abc import Callable, Mapping, Sequence\nfrom typing import Literal\n\n"
     classes = ["CheckError", "Error", "InputError", "Interrupted", "Place", "ProgramError", "UnavailableError", "UnsupportedError", "UsageError"]
     out += "".join(f"from .errors import {c} as {c}\n" for c in classes)
+    out += "from .call import Activity as Activity\n"
     out += "from .result import Result as Result, load as load\n\n__version__: str\n\n"
     return out + "\n".join(function(c, find(tree, c), False) for c in COMMANDS)
 

@@ -33,11 +33,12 @@ void raise(const Failure& failure) {
 // The interpreter is free while the command runs. Ctrl-C is seen when Python's main thread is the one that waits.
 py::tuple execute(const std::vector<std::string>& words, const py::object& progress, double interval) {
   simtlab::api::ExecuteOptions options;
+  const py::object activity = py::module_::import("simtlab.call").attr("Activity");
   options.interval_seconds = interval;
   options.progress = [&](const simtlab::api::Progress& now) {
     const py::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    return progress.is_none() || !progress(std::string(now.activity), now.seconds).is(py::bool_(false));
+    return progress.is_none() || !progress(activity(std::string(now.activity), std::string(now.detail)), now.seconds).is(py::bool_(false));
   };
   simtlab::api::Execution done;
   {

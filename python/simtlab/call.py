@@ -56,6 +56,17 @@ def words_of(command: list[str], positional: list[tuple[str, Any]], options: lis
     return words
 
 
+class Activity(str):
+    """What is being done ("simulating"), as progress functions are told; detail says how far it is ("kernel scan: 120 of 4096 blocks, ...", may be empty)."""
+
+    detail: str
+
+    def __new__(cls, text: str, detail: str = "") -> "Activity":
+        activity = super().__new__(cls, text)
+        activity.detail = detail
+        return activity
+
+
 def call(command: list[str], positional: list[tuple[str, Any]], options: list[tuple[str, str, Any, int]], program: Any, progress: Any, interval: float) -> Result:
     text, messages = _simtlab.execute(words_of(command, positional, options, program), progress, interval)
     return Result(json.loads(text), text, messages)

@@ -61,7 +61,7 @@ Execution execute(const std::vector<std::string>& command, const ExecuteOptions&
   std::vector<std::string> words = command;
   words.insert(std::ranges::find(words, "--"), "--json");
   cli::Watch watch;
-  if (options.progress) watch.look = [&](const std::string& activity, double seconds) { return options.progress({activity, seconds}); };
+  if (options.progress) watch.look = [&](const std::string& activity, const std::string& detail, double seconds) { return options.progress({activity, seconds, detail}); };
   watch.interval = std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(options.interval_seconds, 1e-3, 1e6) * 1e3));
   cli::Executed done = cli::execute(words, watch);
   if (!done.error.empty()) throw failure_of(done.error.front(), std::move(done.output), std::move(done.messages));

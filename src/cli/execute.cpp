@@ -108,7 +108,7 @@ Executed execute(const std::vector<std::string>& words, const Watch& watch) {
       if (!watch.look || thrown) continue;
       try {
         const double seconds = std::chrono::duration<double>(Host::Clock::now() - begin).count();
-        if (!watch.look(host.activity(), seconds)) host.interrupt();
+        if (!watch.look(host.activity(), host.detail(), seconds)) host.interrupt();
       } catch (...) {
         thrown = std::current_exception();
         host.interrupt();

@@ -22,8 +22,9 @@ struct Executed {
 };
 
 struct Watch {
-  // In the caller's thread, every `interval`: what is being done ("simulating", may be empty) and for how long. False stops the command.
-  std::function<bool(const std::string& activity, double seconds)> look;
+  // In the caller's thread, every `interval`: what is being done ("simulating", may be empty), how far it is (may be empty) and for how long. False
+  // stops the command.
+  std::function<bool(const std::string& activity, const std::string& detail, double seconds)> look;
   std::chrono::milliseconds interval{100};
 };
 

@@ -71,9 +71,12 @@ void Host::enforce_deadline() {
 
 std::string Host::activity() const {
   const std::lock_guard lock(mutex_);
-  if (pulse_ == nullptr) return activity_;
-  const std::string far = text_of(progress_of(*pulse_));
-  return far.empty() ? activity_ : activity_ + ": " + far;
+  return activity_;
+}
+
+std::string Host::detail() const {
+  const std::lock_guard lock(mutex_);
+  return pulse_ == nullptr ? std::string{} : text_of(progress_of(*pulse_));
 }
 
 std::string Host::output() const {

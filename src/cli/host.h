@@ -33,6 +33,7 @@ class Host {
   void interrupt();
   void enforce_deadline();
   std::string activity() const;
+  std::string detail() const;   // how far it is; may be empty
   std::string output() const;
   std::string messages() const;
 

@@ -108,16 +108,19 @@ TEST_F(Execute, what_the_caller_is_told_and_may_stop) {
   ExecuteOptions options;
   options.interval_seconds = 0.02;
   std::vector<std::string> activities;
+  std::string details;
   const std::thread::id here = std::this_thread::get_id();
   options.progress = [&](const Progress& now) {
     EXPECT_EQ(std::this_thread::get_id(), here);
     activities.emplace_back(now.activity);
-    return now.activity != "simulating";
+    details += now.detail;
+    return now.activity != "simulating" || now.detail.find("warp instructions") == std::string_view::npos;
   };
   const Failure e = failure_of([&] { execute(spin(), options); });
   EXPECT_EQ(e.exit_code(), 130);
   EXPECT_EQ(e.id(), "interrupted");
   EXPECT_THAT(activities, testing::Contains("simulating"));
+  EXPECT_THAT(details, HasSubstr("kernel spin: 0 of "));
   EXPECT_THAT(e.partial_json(), HasSubstr("\"spin\""));
 }
 
