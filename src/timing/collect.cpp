@@ -155,6 +155,7 @@ Gpu::Ended Gpu::Impl::finish(ActiveLaunch& launch) {
     settled = std::max(settled, launch.ended);
     for (Sm& sm : sms) sm.settle(settled);
     check_end(settled);
+    if (options.pulse != nullptr) tell(launch, launch.ended);   // programs of many short kernels would show little else
   } else {
     settled = horizon;
     for (Sm& sm : sms) sm.settle(settled);

@@ -55,6 +55,7 @@ struct Gpu::Impl {
   void check_locked() const;
   void check_limits(Cycle now) const;
   void beat(Cycle now);
+  void tell(const ActiveLaunch& launch, Cycle now) const;
   void stuck() const;
 
   const device::Device device;

@@ -87,7 +87,10 @@ void Gpu::Impl::beat(Cycle now) {
   const ActiveLaunch& launch = *active.front();
   const bool other = std::exchange(told, launch.id) != launch.id;
   if (other) options.pulse->begin_kernel(launch.context.launch->function().name, launch.grid.blocks);
-  if (!other && ++beats % seldom != 0) return;
+  if (other || ++beats % seldom == 0) tell(launch, now);
+}
+
+void Gpu::Impl::tell(const ActiveLaunch& launch, Cycle now) const {
   std::uint64_t instructions = 0;
   for (const Sm& sm : sms) instructions += sm.counters().warp_instructions;
   options.pulse->at(launch.ended_blocks, launch.grid.blocks, now, instructions);
