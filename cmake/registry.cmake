@@ -1,4 +1,4 @@
-# What is one source file each: cache policies, warp schedulers, co-run policies, probes. The build makes their lists from the names of the files, in the
+# What is one source file each: cache policies, warp schedulers, orders of cache studies, co-run policies, probes. The build makes their lists from the names of the files, in the
 # order of the names, so that a new one is a new file and nothing registers itself when a program starts (which static libraries would lose).
 #
 # -DSIMTLAB_EXTENSIONS=FOLDER[;FOLDER]: such files outside this tree. A folder is laid out like src/: FOLDER/memory/policies/replace_mine.cpp.
@@ -99,6 +99,7 @@ function(simtlab_write_registries output)
   simtlab_registry(${output}/memory_replacements.cpp memory/policies/replace_*.cpp memory/replacement.h memory ReplacementRule replace "named replacement_rules" ${folders})
   simtlab_registry(${output}/memory_set_indexes.cpp memory/policies/index_*.cpp memory/set_index.h memory SetIndexRule index "named set_index_rules" ${folders})
   simtlab_registry(${output}/timing_schedulers.cpp timing/schedulers/*.cpp timing/scheduler.h timing SchedulerPolicy scheduler "named scheduler_policies" ${folders})
+  simtlab_registry(${output}/cachesim_orders.cpp cachesim/orders/*.cpp cachesim/order.h cachesim OrderPolicy order "named order_policies" ${folders})
   simtlab_registry(${output}/corun_policies.cpp corun/policies/*.cpp corun/policy.h corun Policy policy policies ${folders})
   simtlab_registry(${output}/probe_kinds.cpp probe/kinds/*.cpp probe/kinds.h probe Kind kind registered_kinds ${folders})
   set(functions)
@@ -127,9 +128,9 @@ function(simtlab_check_extensions)
       message(FATAL_ERROR "SIMTLAB_EXTENSIONS: no source file in ${absolute}; a folder is laid out like src/: memory/policies/replace_mine.cpp")
     endif()
     foreach(file ${files})
-      if(NOT file MATCHES "^(memory/policies/(replace|index)_[^/]+|timing/schedulers/[^/]+|corun/policies/[^/]+|probe/kinds/[^/]+)\\.cpp$")
+      if(NOT file MATCHES "^(memory/policies/(replace|index)_[^/]+|timing/schedulers/[^/]+|cachesim/orders/[^/]+|corun/policies/[^/]+|probe/kinds/[^/]+)\\.cpp$")
         message(FATAL_ERROR "SIMTLAB_EXTENSIONS: ${absolute}/${file} is none of memory/policies/replace_NAME.cpp, memory/policies/index_NAME.cpp, "
-                            "timing/schedulers/NAME.cpp, corun/policies/NAME.cpp, probe/kinds/NAME.cpp")
+                            "timing/schedulers/NAME.cpp, cachesim/orders/NAME.cpp, corun/policies/NAME.cpp, probe/kinds/NAME.cpp")
       endif()
     endforeach()
     list(APPEND folders ${absolute})

@@ -2,18 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/shown.h"
+#include "cachesim/order.h"
 
 namespace simtlab::cachesim {
 namespace {
 
-constexpr std::array<std::string_view, 7> orders = {"lrr", "gto", "oldest", "two_level", "sequential", "random", "round_robin"};
 constexpr std::array<std::string_view, 2> prefetches = {"none", "next-line"};
 constexpr std::array<std::string_view, 2> allocations = {"on-miss", "on-fill"};
 constexpr std::array<std::string_view, 2> waits = {"block", "use"};
@@ -29,6 +31,12 @@ Enum named(std::string_view key, std::string_view value, const std::array<std::s
   for (std::size_t i = 0; i < n; ++i)
     if (names[i] == value) return static_cast<Enum>(i);
   refuse(key, value, fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+std::vector<std::string_view> order_names() {
+  std::vector<std::string_view> names;
+  for (const auto& one : order_policies()) names.push_back(one.name);
+  return names;
 }
 
 template <class Number>
@@ -53,7 +61,8 @@ bool flag(std::string_view key, std::string_view value) { return number<unsigned
 
 void set(Options& o, std::string_view key, std::string_view value) {
   if (key == "order") {
-    o.order = named<Order>(key, value, orders);
+    if (find_named(order_policies(), value) == nullptr) refuse(key, value, fmt::format("one of {}", fmt::join(order_names(), ", ")));
+    o.order = value;
   } else if (key == "zero_latency") {
     o.zero_latency = flag(key, value);
   } else if (key == "l2") {
@@ -87,7 +96,6 @@ void set(Options& o, std::string_view key, std::string_view value) {
 
 }  // namespace
 
-std::string_view name_of(Order order) { return orders[static_cast<std::size_t>(order)]; }
 std::string_view name_of(Prefetch prefetch) { return prefetches[static_cast<std::size_t>(prefetch)]; }
 std::string_view name_of(Allocate allocate) { return allocations[static_cast<std::size_t>(allocate)]; }
 std::string_view name_of(Wait wait) { return waits[static_cast<std::size_t>(wait)]; }
@@ -99,7 +107,7 @@ std::string to_text(const Options& o) {
   const auto add = [&](bool differs, std::string_view key, const auto& value) {
     if (differs) parts.push_back(fmt::format("{}={}", key, value));
   };
-  add(o.order != usual.order, "order", name_of(o.order));
+  add(o.order != usual.order, "order", o.order);
   add(o.zero_latency, "zero_latency", 1);
   add(!o.l2, "l2", 0);
   add(o.prefetch != usual.prefetch, "prefetch", name_of(o.prefetch));

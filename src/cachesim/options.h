@@ -8,8 +8,6 @@
 
 namespace simtlab::cachesim {
 
-// Who accesses next. The first four order warps, as a GPU does; the others order single threads, whose accesses are not coalesced then.
-enum class Order : std::uint8_t { lrr, gto, oldest, two_level, sequential, random, round_robin };
 enum class Prefetch : std::uint8_t { none, next_line };
 // When a warp waits for data: `block`: at the end of a basic block, since compilers put its loads before their first use; `use`: at the first use in
 // the order of the PTX.
@@ -27,7 +25,7 @@ struct Range {
 };
 
 struct Options {
-  Order order = Order::lrr;
+  std::string order = "lrr";    // who accesses next: an OrderPolicy (order.h), of warps, as on a GPU, or of single threads, whose accesses are not coalesced
   bool zero_latency = false;    // misses are filled at once and nobody waits
   bool l2 = true;               // L2 behind the L1 caches, shared by all SMs
   Prefetch prefetch = Prefetch::none;
@@ -49,12 +47,11 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
-std::string_view name_of(Order order);
 std::string_view name_of(Prefetch prefetch);
 std::string_view name_of(Allocate allocate);
 std::string_view name_of(Wait wait);
 std::string_view name_of(Turn turn);
-inline bool orders_threads(Order order) { return order >= Order::sequential; }
+bool orders_threads(std::string_view order);
 
 // As text: "order=gto,zero_latency=1,sms=0-3"; what is default is left out. parse_options() throws Error(usage, "cache-option"); seed: unless
 // the text has one.

@@ -1,14 +1,11 @@
-// Which warp of an SM accesses next: one file a policy in schedules/. A new policy is a new file, a line in schedule.cpp and a name in options.h.
+// Which warp of an SM accesses next: order.h has the policies.
 //
 // A turn of a warp goes up to its next access to memory: that is the grain at which caches see a schedule.
 #pragma once
 
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <vector>
-
-#include "cachesim/options.h"
 
 namespace simtlab::cachesim {
 
@@ -51,13 +48,5 @@ class Schedule {
   virtual void waits(std::uint32_t /*warp*/) {}          // for data or at a barrier
   virtual std::uint32_t pick(const WarpSet& ready) = 0;  // ready is not empty
 };
-
-// order: one that orders warps. places: of warps of an SM.
-std::unique_ptr<Schedule> make_schedule(Order order, std::uint32_t places);
-
-std::unique_ptr<Schedule> make_lrr();
-std::unique_ptr<Schedule> make_gto(std::uint32_t places);
-std::unique_ptr<Schedule> make_oldest(std::uint32_t places);
-std::unique_ptr<Schedule> make_two_level(std::uint32_t places);
 
 }  // namespace simtlab::cachesim

@@ -1,11 +1,9 @@
-// Which thread of an SM accesses next: one file a policy in schedules/thread_*.cpp.
+// Which thread of an SM accesses next: order.h has the policies.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
-#include "cachesim/options.h"
 #include "cachesim/schedule.h"
 
 namespace simtlab::cachesim {
@@ -21,11 +19,5 @@ class ThreadOrder {
   // lets it execute until it has one, and takes it out of the set if it has none.
   virtual std::uint32_t pick(std::uint32_t threads, const WarpSet& candidates, const Ask& ask) = 0;
 };
-
-std::unique_ptr<ThreadOrder> make_thread_order(Order order, std::uint64_t seed);
-
-std::unique_ptr<ThreadOrder> make_sequential();
-std::unique_ptr<ThreadOrder> make_round_robin();
-std::unique_ptr<ThreadOrder> make_random(std::uint64_t seed);
 
 }  // namespace simtlab::cachesim

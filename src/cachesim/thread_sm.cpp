@@ -9,8 +9,8 @@
 #include <deque>
 
 #include "base/rng.h"
+#include "cachesim/order.h"
 #include "cachesim/sm.h"
-#include "cachesim/thread_order.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -32,7 +32,7 @@ class ThreadSm final : public Sm {
  public:
   ThreadSm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
       : Sm(id, launch, l1, picture),
-        order_(make_thread_order(launch.options.order, launch.options.seed + id)),
+        order_(order_policy(launch.options.order).threads(launch.options.seed + id)),
         warps_(places()),
         lanes_(std::size_t{places()} * stream::lanes),
         candidates_(places() * stream::lanes) {}

@@ -3,7 +3,7 @@
 #include <bit>
 #include <functional>
 
-#include "cachesim/schedule.h"
+#include "cachesim/order.h"
 #include "cachesim/sm.h"
 
 namespace simtlab::cachesim {
@@ -17,7 +17,7 @@ class WarpSm final : public Sm {
  public:
   WarpSm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
       : Sm(id, launch, l1, picture),
-        schedule_(make_schedule(launch.options.order, places())),
+        schedule_(order_policy(launch.options.order).warps(places())),
         ready_(places()),
         warps_(places()),
         rows_(std::max(1u, launch.source.function().total_reg_rows)),

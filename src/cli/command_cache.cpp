@@ -56,7 +56,7 @@ void add_options(CLI::App& command, CacheRun& c) {
   const auto group = "Study";
   command
       .add_option("--order", c.order,
-                  "Who accesses next: of warps lrr (default), gto, oldest, two_level; of single threads sequential, random, round_robin")
+                  "Who accesses next: warps in turn (lrr, default), or another order of warps or of single threads (simtlab list orders)")
       ->type_name("ORDER")
       ->group(group);
   command.add_flag("--zero-latency", c.zero_latency, "Misses are filled at once and nobody waits: the caches alone")->group(group);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "cachesim/order.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/option_tree.h"
@@ -172,6 +173,7 @@ std::string list_policies(std::span<const Named<Entry>> all, const Format& forma
 
 std::string list_schedulers(const Format& format) { return list_policies(timing::scheduler_policies(), format); }
 std::string list_replacements(const Format& format) { return list_policies(memory::replacement_rules(), format); }
+std::string list_orders(const Format& format) { return list_policies(cachesim::order_policies(), format); }
 std::string list_set_indexes(const Format& format) { return list_policies(memory::set_index_rules(), format); }
 
 std::string list_corun_policies(const Format& format) {
@@ -223,7 +225,7 @@ const std::vector<ExitCodeText>& exit_codes() {
 
 void add_list(CLI::App& app, Action& chosen) {
   CLI::App* list = app.add_subcommand(
-      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, replacements, set-indexes, policies, probes, options, exit-codes");
+      "list", "Print what this version knows: gpus, drams, controllers, ptx, stats, schedulers, replacements, set-indexes, orders, policies, probes, options, exit-codes");
   list->require_subcommand(1);
   const auto format = std::make_shared<Format>();
   const auto add = [&](const char* name, const char* text, std::string (*make)(const Format&)) {
@@ -244,6 +246,7 @@ void add_list(CLI::App& app, Action& chosen) {
   add("schedulers", "Warp schedulers (--set sm.scheduler=NAME)", list_schedulers);
   add("replacements", "Which line of a full set leaves (--set l1.replacement=NAME, l2.replacement)", list_replacements);
   add("set-indexes", "Which set a line goes to (--set l1.set_index=NAME, l2.set_index)", list_set_indexes);
+  add("orders", "Who accesses next in cache studies (simtlab cache --order NAME)", list_orders);
   add("policies", "Co-run policies (simtlab corun --policy NAME)", list_corun_policies);
   add("probes", "What simtlab probe measures (--only NAME,...)", list_probes);
   add("options", "Every option of every command", list_options);

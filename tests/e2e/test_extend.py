@@ -11,7 +11,7 @@ from harness import SIMTLAB, SOURCE, Case, main
 
 EXTENDED = os.environ.get("SIMTLAB_EXTENDED")
 EXAMPLES = SOURCE / "examples/extend"
-LISTS = {"replacements": "lip", "schedulers": "memory_first", "policies": "least-served", "probes": "predication"}
+LISTS = {"replacements": "lip", "schedulers": "memory_first", "orders": "youngest", "policies": "least-served", "probes": "predication"}
 matrices = ["--arg", "buffer:192x192:f32"] * 3
 MATMUL = [SOURCE / "data/probes/cache.ptx", "--kernel", "matmul", "--global", "192x192", "--local", "16x16", *matrices, "--arg", "u32:192", "--gpu", "v100"]
 
@@ -38,6 +38,7 @@ class Extended(Case):
     def test_a_program_without_them_says_what_there_is(self):
         self.fails(3, "config", "show", "--set", "sm.scheduler=memory_first", says=["unknown value 'memory_first'", "gto"])
         self.fails(3, "config", "show", "--set", "l1.replacement=lip", says="unknown value 'lip'")
+        self.fails(2, "cache", *MATMUL, "--order", "youngest", says=["order: unknown value 'youngest'", "gto, lrr, oldest"])
         self.fails(2, "corun", "--mixes", "1", "--policy", "least-served", says="least-served")
         self.fails(2, "probe", "--only", "predication", says="predication")
 
@@ -51,6 +52,10 @@ class Extended(Case):
         # Of the same instructions, and the same with one thread.
         again = self.total("run", *MATMUL, "--set", "sm.scheduler=memory_first", "--threads", "1")
         self.assertEqual(again["gpu.cycles"], cycles["memory_first"])
+
+    def test_the_order_of_a_cache_study_decides(self):
+        misses = {name: self.total("cache", *MATMUL, "--zero-latency", "--set", "l1.bytes=16KiB", "--order", name)["l1.read.misses"] for name in ("youngest", "oldest", "lrr")}
+        self.assertEqual(len(set(misses.values())), 3, misses)
 
     def test_the_corun_policy_decides(self):
         fairness = {name: self.total("corun", "--mixes", "5", "--size", "4", "--limit", "2", "--policy", name)["corun.fairness.turnaround"] for name in ("mps", "least-served")}
@@ -89,6 +94,7 @@ class Lists(Case):
         self.assertEqual(seen[0], seen[1])
         names = re.findall(r'\{"(\w+)", &scheduler_\1\}', seen[0]["timing_schedulers.cpp"])
         self.assertEqual(names, ["aaa", "gto", "lrr", "memory_first", "oldest", "two_level"])
+        self.assertEqual(re.findall(r'\{"(\w+)", &order_\1\}', seen[0]["cachesim_orders.cpp"]), ["gto", "lrr", "oldest", "random", "round_robin", "sequential", "two_level", "youngest"])
         self.assertIn('{"aaa", "gto", "lrr", "memory_first", "oldest", "two_level"}', seen[0]["device_policies.cpp"])
 
     @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
@@ -109,7 +115,7 @@ class Lists(Case):
                               cwd=self.folder, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         rules = (self.folder / "build/build.ninja").read_text()
-        for layer, file in (("memory", "memory/policies/replace_lip"), ("timing", "timing/schedulers/memory_first"), ("corun", "corun/policies/least_served"), ("probe", "probe/kinds/predication")):
+        for layer, file in (("memory", "memory/policies/replace_lip"), ("timing", "timing/schedulers/memory_first"), ("cachesim", "cachesim/orders/youngest"), ("corun", "corun/policies/least_served"), ("probe", "probe/kinds/predication")):
             self.assertRegex(rules, rf"(?m)^build CMakeFiles/simtlab_{layer}\.dir/\S*{re.escape(file)}\.cpp\.o:")
 
 

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "cachesim/order.h"
 #include "kernels.h"
 #include "validate_kernels.h"
 
@@ -35,7 +36,7 @@ void check_sums(const result::KernelResult& r) {
 
 TEST(CacheStudy, TranspositionReadsTwoLinesAWarpAndMissesThemAll) {
   StudyKernels k;
-  for (const Order order : {Order::lrr, Order::gto, Order::oldest, Order::two_level}) {
+  for (const char* order : {"lrr", "gto", "oldest", "two_level"}) {
     Options o;
     o.order = order;
     const auto r = k.transpose(device_with("gtx480"), o, 10);
@@ -76,12 +77,28 @@ TEST(CacheStudy, StencilReadsFortySixLinesARow) {
 
 TEST(CacheStudy, ThreadOrdersSeeEveryAccessOfEveryThread) {
   StudyKernels k;
-  for (const Order order : {Order::sequential, Order::round_robin, Order::random}) {
+  for (const char* order : {"sequential", "round_robin", "random"}) {
     Options o;
     o.order = order;
     const auto r = k.matmul(device_with("gtx480"), o, 16, 2);
-    EXPECT_EQ(metric(r, "l1.read.accesses"), 32.0 * 32 * 32 * 2) << name_of(order);
+    EXPECT_EQ(metric(r, "l1.read.accesses"), 32.0 * 32 * 32 * 2) << order;
     EXPECT_EQ(metric(r, "access.threads"), 32.0 * 32 * (32 * 2 + 1));
+    check_sums(r);
+  }
+}
+
+// Every order that the build knows is chosen by its name, hands out every access of every thread, and orders either warps or threads.
+TEST(CacheStudy, EveryOrderIsReached) {
+  ASSERT_GE(order_policies().size(), 7u);
+  StudyKernels k;
+  for (const auto& [name, policy] : order_policies()) {
+    EXPECT_NE(policy->warps == nullptr, policy->threads == nullptr) << name;
+    EXPECT_FALSE(policy->doc.empty()) << name;
+    const Options o = parse_options("order=" + std::string(name));
+    EXPECT_EQ(o.order, name);
+    EXPECT_EQ(orders_threads(o.order), policy->threads != nullptr);
+    const auto r = k.matmul(device_with("gtx480"), o, 16, 2);
+    EXPECT_EQ(metric(r, "access.threads"), 32.0 * 32 * (32 * 2 + 1)) << name;
     check_sums(r);
   }
 }
@@ -89,7 +106,7 @@ TEST(CacheStudy, ThreadOrdersSeeEveryAccessOfEveryThread) {
 TEST(CacheStudy, SequentialThreadsOfOneRowReuseItsLines) {
   StudyKernels k;
   Options o;
-  o.order = Order::sequential;
+  o.order = "sequential";
   // One thread reads its row of A element by element and its column of B line by line: 32 + 1 lines, of which a cache of 128 keeps all.
   const auto r = k.matmul(device_with("gtx480", {{"sm.count", "1"}, {"l1.set_index", "modulo"}, {"l1.ways", "128"}}), o, 16, 2);
   EXPECT_EQ(metric(r, "l1.read.misses"), 2.0 * 32 * 32 * 4 / 128);
@@ -101,12 +118,12 @@ TEST(CacheStudy, EndsWhereTheHostHasNoMemoryLeftForMoreLines) {
   k.max_bytes = 64 << 20;
   EXPECT_NO_THROW(k.transpose(device, {}, 32));
   k.max_bytes = 1 << 20;
-  for (const Order order : {Order::lrr, Order::sequential}) {
+  for (const char* order : {"lrr", "sequential"}) {
     Options o;
     o.order = order;
     try {
       k.transpose(device, o, 32);
-      FAIL() << name_of(order);
+      FAIL() << order;
     } catch (const Error& e) {
       EXPECT_EQ(e.id(), "limit-memory");
       EXPECT_NE(e.format().find("--max-memory"), std::string::npos);
@@ -117,7 +134,7 @@ TEST(CacheStudy, EndsWhereTheHostHasNoMemoryLeftForMoreLines) {
 TEST(CacheStudy, RepeatsWithTheSeedAndDiffersWithAnother) {
   StudyKernels k;
   Options o;
-  o.order = Order::random;
+  o.order = "random";
   const auto device = device_with("gtx480");
   const auto a = k.matmul(device, o, 16, 6), b = k.matmul(device, o, 16, 6);
   EXPECT_EQ(a.metrics, b.metrics);
@@ -156,10 +173,10 @@ TEST(CacheStudy, ThreadsDoNotPassABarrier) {
   const std::uint64_t p = k.allocate(1 << 16);
   // One line in the cache: if a thread could pass the barrier, the lines would push each other out and miss again.
   const auto device = device_with("gtx480", {{"sm.count", "1"}, {"l1.bytes", "128 B"}, {"l1.ways", "1"}, {"l1.set_index", "modulo"}});
-  for (const Order order : {Order::sequential, Order::round_robin, Order::random}) {
+  for (const char* order : {"sequential", "round_robin", "random"}) {
     Options o;
     o.order = order;
-    EXPECT_EQ(metric(k.run(device, o, "both", {1, 1, 1}, {128, 1, 1}, p), "l1.read.misses"), 2) << name_of(order);
+    EXPECT_EQ(metric(k.run(device, o, "both", {1, 1, 1}, {128, 1, 1}, p), "l1.read.misses"), 2) << order;
   }
 }
 
@@ -215,7 +232,7 @@ TEST(CacheStudy, PicturesAreBoundedAndEven) {
 TEST(CacheOptions, GoThroughTextAndBack) {
   Options o;
   EXPECT_EQ(to_text(o), "");
-  o.order = Order::two_level, o.zero_latency = true, o.l2 = false, o.prefetch = Prefetch::next_line, o.allocate = Allocate::on_fill, o.wait = Wait::use;
+  o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = Prefetch::next_line, o.allocate = Allocate::on_fill, o.wait = Wait::use;
   o.sms = {1, 2}, o.groups = {5, 5}, o.sample = 0.25, o.pictures = 7, o.seed = 9;
   EXPECT_EQ(parse_options(to_text(o)), o);
   for (const char* bad : {"order=fast", "sms=3-1", "sms=", "sample=2", "sample=nan", "x=1", "order", "seed=-1", "pictures=1e9"})

@@ -1,5 +1,5 @@
 // Loose round-robin: the next ready warp after the last one.
-#include "cachesim/schedule.h"
+#include "cachesim/order.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -12,8 +12,10 @@ class LooseRoundRobin final : public Schedule {
   std::uint32_t last_ = WarpSet::none - 1;   // the first pick is from 0
 };
 
+std::unique_ptr<Schedule> make_lrr(std::uint32_t) { return std::make_unique<LooseRoundRobin>(); }
+
 }  // namespace
 
-std::unique_ptr<Schedule> make_lrr() { return std::make_unique<LooseRoundRobin>(); }
+extern constinit const OrderPolicy order_lrr{.doc = "Warps: loose round-robin, the next ready one after the last", .warps = make_lrr};
 
 }  // namespace simtlab::cachesim

@@ -2,7 +2,7 @@
 // (Narasiman et al., MICRO 2011; Gebhart et al., ISCA 2011, which keeps 8 active).
 #include <algorithm>
 
-#include "cachesim/schedule.h"
+#include "cachesim/order.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -47,8 +47,10 @@ class TwoLevel final : public Schedule {
   std::uint32_t count_ = 0, last_ = WarpSet::none - 1;
 };
 
+std::unique_ptr<Schedule> make_two_level(std::uint32_t places) { return std::make_unique<TwoLevel>(places); }
+
 }  // namespace
 
-std::unique_ptr<Schedule> make_two_level(std::uint32_t places) { return std::make_unique<TwoLevel>(places); }
+extern constinit const OrderPolicy order_two_level{.doc = "Warps: round-robin among eight, of which one that waits is replaced", .warps = make_two_level};
 
 }  // namespace simtlab::cachesim

@@ -1,5 +1,5 @@
 // One access of each thread in turn.
-#include "cachesim/thread_order.h"
+#include "cachesim/order.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -16,8 +16,10 @@ class RoundRobin final : public ThreadOrder {
   std::uint32_t last_ = none - 1;   // the first pick is from 0
 };
 
+std::unique_ptr<ThreadOrder> make_round_robin(std::uint64_t) { return std::make_unique<RoundRobin>(); }
+
 }  // namespace
 
-std::unique_ptr<ThreadOrder> make_round_robin() { return std::make_unique<RoundRobin>(); }
+extern constinit const OrderPolicy order_round_robin{.doc = "Threads: one access of each in turn", .threads = make_round_robin};
 
 }  // namespace simtlab::cachesim

@@ -1,6 +1,6 @@
 // One thread after another, each as far as it comes: to its end or to a barrier. One that spins on what another thread will write must not keep it
 // from running: after 65536 accesses it is the next thread's turn.
-#include "cachesim/thread_order.h"
+#include "cachesim/order.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -29,8 +29,10 @@ class Sequential final : public ThreadOrder {
   std::uint32_t current_ = 0, turn_ = 0;
 };
 
+std::unique_ptr<ThreadOrder> make_sequential(std::uint64_t) { return std::make_unique<Sequential>(); }
+
 }  // namespace
 
-std::unique_ptr<ThreadOrder> make_sequential() { return std::make_unique<Sequential>(); }
+extern constinit const OrderPolicy order_sequential{.doc = "Threads: one after another, each to its end or to a barrier", .threads = make_sequential};
 
 }  // namespace simtlab::cachesim

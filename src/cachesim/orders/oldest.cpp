@@ -1,5 +1,6 @@
 // The ready warp that began first.
-#include "cachesim/schedules/ages.h"
+#include "cachesim/order.h"
+#include "cachesim/orders/ages.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -14,8 +15,10 @@ class Oldest final : public Schedule {
   Ages ages_;
 };
 
+std::unique_ptr<Schedule> make_oldest(std::uint32_t places) { return std::make_unique<Oldest>(places); }
+
 }  // namespace
 
-std::unique_ptr<Schedule> make_oldest(std::uint32_t places) { return std::make_unique<Oldest>(places); }
+extern constinit const OrderPolicy order_oldest{.doc = "Warps: the ready one that began first", .warps = make_oldest};
 
 }  // namespace simtlab::cachesim

@@ -1,6 +1,6 @@
 // A thread by chance, equally likely each; the first after it that has an access. The same seed gives the same order.
 #include "base/rng.h"
-#include "cachesim/thread_order.h"
+#include "cachesim/order.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -19,8 +19,10 @@ class Random final : public ThreadOrder {
   Rng rng_;
 };
 
+std::unique_ptr<ThreadOrder> make_random(std::uint64_t seed) { return std::make_unique<Random>(seed); }
+
 }  // namespace
 
-std::unique_ptr<ThreadOrder> make_random(std::uint64_t seed) { return std::make_unique<Random>(seed); }
+extern constinit const OrderPolicy order_random{.doc = "Threads: one by chance (--seed)", .threads = make_random};
 
 }  // namespace simtlab::cachesim
