@@ -12,6 +12,10 @@ namespace {
 constexpr std::uint32_t word_of(std::uint32_t time) { return time / 64; }
 constexpr std::uint64_t bit_of(std::uint32_t time) { return std::uint64_t{1} << (time % 64); }
 
+constexpr std::uint32_t words_in_group = 64, groups_in_block = 64;
+constexpr std::uint32_t group_of(std::uint32_t word) { return word / words_in_group; }
+constexpr std::uint32_t block_of(std::uint32_t word) { return word / (words_in_group * groups_in_block); }
+
 }  // namespace
 
 void ReuseStack::clear() {
@@ -20,26 +24,36 @@ void ReuseStack::clear() {
   resize(least_window);
 }
 
+// One word more than there are times: now_ may be behind the last.
 void ReuseStack::resize(std::uint32_t window) {
-  bits_.assign(window / 64, 0);
-  tree_.assign(window / 64 + 1, 0);
+  bits_.assign(window / 64 + 1, 0);
+  groups_.assign(group_of(window / 64) + 1, 0);
+  blocks_.assign(block_of(window / 64) + 1, 0);
+  words_.assign(groups_.size() * words_in_group / 8, 0);
   owner_.resize(window);
 }
 
-// Marks later than `time`: all, without those up to its word, and those above it in the word.
-std::uint64_t ReuseStack::after(std::uint32_t time) const {
-  const std::uint32_t word = word_of(time);
-  const unsigned shift = time % 64;
-  const std::uint64_t above = shift == 63 ? 0 : bits_[word] >> (shift + 1);
-  const auto in_word = count_bits(above);
-  if (word == word_of(now_)) return in_word;
-  std::uint64_t before = 0;
-  for (std::uint32_t i = word + 1; i > 0; i &= i - 1) before += tree_[i];
-  return live_ - before + in_word;
+// Marks in the words behind this one in its group. Bytes are added up in lanes of 16 bits: a group has 4096 marks at most.
+std::uint32_t ReuseStack::after_in_group(std::uint32_t word) const {
+  constexpr std::uint64_t even = 0x00ff'00ff'00ff'00ffull;
+  const std::uint64_t rest = words_[word / 8] >> (8 * (word % 8)) >> 8;
+  std::uint64_t lanes = (rest & even) + (rest >> 8 & even);
+  for (std::uint32_t i = word / 8 + 1; i % (words_in_group / 8) != 0; ++i) lanes += (words_[i] & even) + (words_[i] >> 8 & even);
+  return static_cast<std::uint32_t>(lanes * 0x0001'0001'0001'0001ull >> 48);
 }
 
-void ReuseStack::add(std::uint32_t word, std::uint32_t marks) {
-  for (std::uint32_t i = word + 1; i < tree_.size(); i += i & (0 - i)) tree_[i] += marks;
+// Marks later than `time`.
+std::uint64_t ReuseStack::after(std::uint32_t time) const {
+  const std::uint32_t word = word_of(time), now = word_of(now_);
+  std::uint64_t marks = count_bits(bits_[word] >> (time % 64) >> 1);
+  if (word == now) return marks;
+  marks += count_bits(bits_[now]) + after_in_group(word);
+  const std::uint32_t last = group_of(now);
+  std::uint32_t group = group_of(word);
+  if (group++ == last) return marks;
+  for (; group <= last && group % groups_in_block != 0; ++group) marks += groups_[group];
+  for (std::uint32_t block = block_of(word) + 1; block <= block_of(now); ++block) marks += blocks_[block];
+  return marks;
 }
 
 // At now_, which moves on.
@@ -48,14 +62,21 @@ void ReuseStack::mark(std::uint32_t line) {
   bits_[word] |= bit_of(now_);
   owner_[now_] = line;
   ++live_;
-  if (word_of(++now_) != word) add(word, count_bits(bits_[word]));
+  if (word_of(++now_) == word) return;
+  const std::uint64_t marks = count_bits(bits_[word]);
+  words_[word / 8] += marks << (8 * (word % 8));
+  groups_[group_of(word)] += static_cast<std::uint32_t>(marks);
+  blocks_[block_of(word)] += static_cast<std::uint32_t>(marks);
 }
 
 void ReuseStack::unmark(std::uint32_t time) {
   const std::uint32_t word = word_of(time);
   bits_[word] &= ~bit_of(time);
   --live_;
-  if (word != word_of(now_)) add(word, ~std::uint32_t{0});   // one less
+  if (word == word_of(now_)) return;
+  words_[word / 8] -= std::uint64_t{1} << (8 * (word % 8));
+  --groups_[group_of(word)];
+  --blocks_[block_of(word)];
 }
 
 std::uint64_t ReuseStack::touch(std::uint32_t line) {

@@ -1,8 +1,9 @@
 // Reuse distances: how many other lines were touched since a line was touched last.
 //
 // Exact, in one pass (Mattson et al. 1970 for the stack; Bennett and Kruskal 1975, Olken 1981 for the counting): each line has one mark at the time
-// of its last access; the distance is the number of marks after it. Marks are bits; a tree over words of 64 of them counts (Fenwick 1994), from when
-// the word is full of times. When the times run out, the marks are numbered anew. Memory is that of the lines, time O(log lines) an access.
+// of its last access; the distance is the number of marks after it. Marks are bits; they are counted by words of 64, groups of 64 words and blocks of
+// 64 groups, from when a word is full of times. An access changes one count of each kind and adds up a few neighbours, from its time to now: near
+// reuse, which is frequent, is cheap. When the times run out, the marks are numbered anew. Memory is that of the lines.
 //
 // A fully associative LRU cache of C lines hits exactly the accesses of a distance below C: the histogram is the miss-ratio curve of all
 // sizes.
@@ -29,13 +30,15 @@ class ReuseStack {
     return time == 0 ? never_before : after(time);
   }
   void clear();
-  std::uint64_t bytes() const { return bits_.capacity() * sizeof bits_[0] + tree_.capacity() * sizeof tree_[0] + owner_.capacity() * sizeof owner_[0]; }
+  std::uint64_t bytes() const {
+    return (bits_.capacity() + words_.capacity()) * sizeof(std::uint64_t) + (groups_.capacity() + blocks_.capacity() + owner_.capacity()) * sizeof(std::uint32_t);
+  }
 
  private:
   static constexpr std::uint32_t least_window = 1u << 14;
 
   std::uint64_t after(std::uint32_t time) const;
-  void add(std::uint32_t word, std::uint32_t marks);
+  std::uint32_t after_in_group(std::uint32_t word) const;
   void mark(std::uint32_t line);
   void unmark(std::uint32_t time);
   void renumber();
@@ -43,7 +46,9 @@ class ReuseStack {
 
   LineTable& lines_;
   std::vector<std::uint64_t> bits_;      // by time
-  std::vector<std::uint32_t> tree_;      // marks in words before that of now_, 1-based Fenwick tree
+  // Marks in words before that of now_: of each word, a byte each, eight in one; of each group; of each block.
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> groups_, blocks_;
   std::vector<std::uint32_t> owner_;     // line by time
   std::uint32_t now_ = 1;                // next time; 0 means never
   std::uint32_t live_ = 0;               // marks

@@ -29,6 +29,35 @@ TEST(ReuseStack, CountsTheOtherLinesSinceTheLastTouchAsAListDoes) {
   }
 }
 
+// Far apart, so that words, groups and blocks of marks all take part, and the window grows several times.
+TEST(ReuseStack, CountsFarReuseAsATreeDoes) {
+  std::mt19937_64 random(11);
+  LineTable lines;
+  ReuseStack stack(lines);
+  constexpr std::size_t touches = 700000;
+  std::vector<std::uint32_t> tree(touches + 1, 0);   // marks at the last touch of each key (Fenwick)
+  const auto add = [&](std::size_t time, std::uint32_t by) {
+    for (std::size_t i = time; i <= touches; i += i & (0 - i)) tree[i] += by;
+  };
+  const auto until = [&](std::size_t time) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = time; i > 0; i &= i - 1) sum += tree[i];
+    return sum;
+  };
+  std::vector<std::size_t> last(300000, 0);
+  std::uint64_t marks = 0;
+  for (std::size_t now = 1; now <= touches; ++now) {
+    // All keys in turn at first, so that words are full; then some by chance, most of them few.
+    const std::uint64_t key = now <= last.size() ? now - 1 : random() % (now % 3 == 0 ? last.size() : 500);
+    const std::uint64_t expected = last[key] == 0 ? never_before : marks - until(last[key]);
+    const std::uint32_t line = lines.at(key);
+    ASSERT_EQ(stack.distance(line), expected) << now;
+    ASSERT_EQ(stack.touch(line), expected) << now;
+    if (last[key] != 0) add(last[key], ~std::uint32_t{0}), --marks;
+    add(last[key] = now, 1), ++marks;
+  }
+}
+
 TEST(ReuseStack, AskingTouchesNothing) {
   LineTable lines;
   ReuseStack stack(lines);
