@@ -38,14 +38,38 @@ Segment& find_segment(Segments& out, unsigned first, std::uint64_t line) {
   return open_segment(out, line);
 }
 
-void add_lane(Segments& out, unsigned first, std::uint64_t address, unsigned bytes) {
+// The same for lane after lane of an access: rows of lanes often go through the same lines in the same order, and most lines lie beyond all before.
+class SegmentFinder {
+ public:
+  SegmentFinder(Segments& out, unsigned first) : out_(out), first_(first), last_(first), lowest_(~std::uint64_t{0}), highest_(0) {}
+  Segment& find(std::uint64_t line) {
+    if (line > highest_ || line < lowest_) {
+      highest_ = std::max(highest_, line);
+      lowest_ = std::min(lowest_, line);
+      last_ = out_.count;
+      return open_segment(out_, line);
+    }
+    if (out_.items[last_].line == line) return out_.items[last_];
+    const unsigned next = last_ + 1 < out_.count ? last_ + 1 : first_;
+    Segment& found = out_.items[next].line == line ? out_.items[next] : find_segment(out_, first_, line);
+    last_ = static_cast<unsigned>(&found - out_.items.data());
+    return found;
+  }
+
+ private:
+  Segments& out_;
+  unsigned first_, last_;
+  std::uint64_t lowest_, highest_;   // lines; without any, every line is above or below
+};
+
+void add_lane(SegmentFinder& finder, std::uint64_t address, unsigned bytes) {
   const std::uint64_t line = address / line_bytes;
   const unsigned offset = static_cast<unsigned>(address % line_bytes);
   const unsigned here = std::min(bytes, line_bytes - offset);
-  Segment& segment = find_segment(out, first, line);
+  Segment& segment = finder.find(line);
   ++segment.lane_count;
   touch(segment, offset, offset + here);
-  if (here < bytes) touch(find_segment(out, first, line + 1), 0, bytes - here);
+  if (here < bytes) touch(finder.find(line + 1), 0, bytes - here);
 }
 
 // Distance of every lane from base + lane * stride, or-ed: 0 if the warp is that pattern exactly.
@@ -76,12 +100,13 @@ void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned 
     coalesce_contiguous(addresses[0], bytes, out);
     return;
   }
+  SegmentFinder finder(out, first);
   for (std::uint32_t rest = mask; rest != 0;) {
     const std::uint64_t begin = addresses[std::countr_zero(rest)];
     const std::uint64_t line = begin / line_bytes;
     rest &= rest - 1;
     if ((begin + bytes - 1) / line_bytes != line) {
-      add_lane(out, first, begin, bytes);
+      add_lane(finder, begin, bytes);
       continue;
     }
     // Lanes that go on where this one ends, or ask for the same, belong to one piece of the line.
@@ -94,7 +119,7 @@ void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned 
       else if (address + bytes != end || address < begin)
         break;
     }
-    Segment& segment = find_segment(out, first, line);
+    Segment& segment = finder.find(line);
     segment.lane_count = static_cast<std::uint8_t>(segment.lane_count + count);
     touch(segment, static_cast<unsigned>(begin % line_bytes), static_cast<unsigned>(end - line * line_bytes));
   }
