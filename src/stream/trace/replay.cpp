@@ -104,6 +104,16 @@ class ReplayedBlock final : public ResidentBlock {
     return step_;
   }
 
+  exec::Run run_plain(unsigned number, std::uint32_t most) override {
+    Warp& warp = warps_[number];
+    exec::Run run;
+    run.threads = static_cast<unsigned>(std::popcount(warp.decoder.active()));
+    run.instructions = warp.decoder.skip_plain(most);
+    run.threads *= run.instructions;
+    if (run.instructions != 0) guarded(warp, [&] { advance(warp); });
+    return run;
+  }
+
   std::string whereabouts() const override { return fmt::format("{}, block {}", name(), entry_.number); }
 
   void check_progress() const override {
@@ -143,8 +153,8 @@ class ReplayedBlock final : public ResidentBlock {
   void feed(Warp& warp) {
     if (warp.part >= entry_.segments.size()) throw Malformed("a warp does not end");
     warp.segment.reset();
-    for (const Warp& other : warps_)
-      if (other.segment != nullptr && other.part == warp.part) warp.segment = other.segment;
+    const auto shared = std::ranges::find_if(warps_, [&](const Warp& other) { return other.segment != nullptr && other.part == warp.part; });
+    if (shared != warps_.end()) warp.segment = shared->segment;
     if (warp.segment == nullptr) warp.segment = launch_.segment(entry_, warp.part);
     const Segment::Streams& streams = warp.segment->warps[static_cast<std::size_t>(&warp - warps_.data())];
     warp.decoder.feed(streams.control, streams.data);

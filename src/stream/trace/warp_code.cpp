@@ -19,6 +19,12 @@ CodeView::CodeView(const ptx::Function& f, std::uint32_t n) : function(&f), numb
     place.push_back(places);
     places += t.addresses ? (t.copy ? 2 : 1) : 0;
   }
+  plain.resize(traits.size());
+  std::uint32_t ahead = 0;
+  for (std::size_t pc = traits.size(); pc-- > 0;) {
+    const Traits& t = traits[pc];
+    plain[pc] = ahead = t.own_mask || t.addresses || t.barrier || t.control ? 0 : ahead + 1;
+  }
 }
 
 void WarpEncoder::begin() {

@@ -8,6 +8,7 @@
 // memory instructions as base + lane * stride, predicted from the same instruction's last execution by this warp, barrier numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct CodeView {
   struct Traits { bool own_mask, addresses, copy, barrier, control, atomic; };
   std::vector<Traits> traits;               // by pc
   std::vector<std::uint32_t> place;         // of its AddressState, by pc
+  std::vector<std::uint32_t> plain;         // by pc: instructions from there on that nothing but the code says anything about
   std::uint32_t places = 0;
 
   CodeView(const ptx::Function& f, std::uint32_t n);
@@ -46,7 +48,10 @@ class AddressStates {
       if (number == code.number) return states.data();
     return all_.emplace_back(code.number, std::vector<AddressState>(code.places)).second.data();
   }
-  void clear() { all_.clear(); }
+  // As new; what it has allocated stays.
+  void clear() {
+    for (auto& [number, states] : all_) states.assign(states.size(), AddressState{});
+  }
 
  private:
   std::vector<std::pair<std::uint32_t, std::vector<AddressState>>> all_;
@@ -98,6 +103,17 @@ class WarpDecoder {
   const CodeView& code() const { return *c_.code; }
   const CodeView::Traits& traits() const { return c_.code->traits[c_.pc]; }
   const ptx::Inst& inst() const { return c_.code->function->code[c_.pc]; }
+
+  // Up to `most` instructions at once of which the data stream says nothing. Afterwards advance() unless hungry().
+  std::uint32_t skip_plain(std::uint32_t most) {
+    const std::uint32_t count = std::min({most, c_.run, c_.code->plain[c_.pc]});
+    if (count == 0) return 0;
+    c_.behind = c_.pc += count;
+    c_.run -= count;
+    c_.ended_well = false;
+    return count;
+  }
+  std::uint32_t active() const { return c_.active; }
 
   // Where the decoder is, but for the places of the address states that the next instruction changes.
   struct Place {
