@@ -194,7 +194,21 @@ Time L1::read_past(const stream::Segment& segment, const Accessor& who, Time now
   return options_.zero_latency ? now : answer;
 }
 
+// Whether L1 may hold something of a 128-byte line: all it ever took in has a history.
+bool L1::met(std::uint64_t line) const {
+  for (unsigned sub = 0; sub < sub_lines_; ++sub)
+    if (history_.lines().find(line * sub_lines_ + sub) != LineTable::none) return true;
+  return false;
+}
+
 void L1::write(const stream::Segment& segment, bool local) {
+  if (!local && !device_.l1.write_allocate && !met(segment.line)) {
+    const unsigned touched = count_sectors(cache_.widen(segment.sectors)) >> unit_;
+    counts_.write.accesses += touched;
+    counts_.write.misses += touched;
+    if (l2_ != nullptr) l2_->write(segment);
+    return;
+  }
   memory::Evictions evicted;
   // Where every line of a set waits for its data, a store finds no place and goes by.
   bool room = true;

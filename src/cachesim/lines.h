@@ -4,6 +4,7 @@
 // of its accesses.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -37,13 +38,16 @@ class LineTable {
   // For many lines in turn: what at() of each will read is on its way then; first the index of all, then the records of all. Always inline:
   // g++ takes a function that only prefetches for one without effect, and drops calls of it.
   [[gnu::always_inline]] void prefetch_index(std::uint64_t key) const { __builtin_prefetch(&index_[mix(key) & mask_]); }
-  [[gnu::always_inline]] void prefetch_filter(std::uint64_t key) const { __builtin_prefetch(&filter_[filter_word(mix(key))]); }
+  [[gnu::always_inline]] void prefetch_filter(std::uint64_t key) const {
+    if (key - lowest_ <= span_) __builtin_prefetch(&filter_[filter_word(mix(key))]);
+  }
   [[gnu::always_inline]] void prefetch_record(std::uint64_t key) const {
     const std::uint64_t mixed = mix(key);
     const Entry entry = index_[mixed & mask_];
     if (entry.tag == tag(mixed) && entry.record != 0) __builtin_prefetch(&records_[entry.record - 1], 1);
   }
   std::uint32_t find(std::uint64_t key) const {
+    if (key - lowest_ > span_) return none;
     const std::uint64_t mixed = mix(key);
     if ((filter_[filter_word(mixed)] & filter_bit(mixed)) == 0) return none;
     for (std::size_t i = mixed & mask_;; i = (i + 1) & mask_) {
@@ -61,6 +65,8 @@ class LineTable {
     index_.assign(first_slots, Entry{});
     filter_.assign(filter_words, 0);
     mask_ = first_slots - 1;
+    lowest_ = ~std::uint64_t{0};
+    span_ = 0;
   }
 
  private:
@@ -83,6 +89,9 @@ class LineTable {
       for (slot = mixed & mask_; index_[slot].record != 0;) slot = (slot + 1) & mask_;
     }
     filter_[filter_word(mixed)] |= filter_bit(mixed);
+    const std::uint64_t highest = records_.empty() ? key : std::max(lowest_ + span_, key);
+    lowest_ = std::min(lowest_, key);
+    span_ = highest - lowest_;
     records_.push_back({.key = key});
     index_[slot] = {static_cast<std::uint32_t>(records_.size()), tag(mixed)};
     return static_cast<std::uint32_t>(records_.size() - 1);
@@ -103,6 +112,8 @@ class LineTable {
   // Stores ask for many lines that nobody ever read: most of them end here, in 16 KiB, not in the table.
   std::vector<std::uint64_t> filter_;
   std::size_t mask_ = 0;
+  // Between which numbers all lines lie: what a kernel only writes is often a buffer of its own.
+  std::uint64_t lowest_ = 0, span_ = 0;
 };
 
 }  // namespace simtlab::cachesim

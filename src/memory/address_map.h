@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "memory/divider.h"
 
 namespace simtlab::memory {
 
@@ -29,6 +30,7 @@ class AddressMap {
     if (apart_) units_ = slices;
     bits_ = static_cast<unsigned>(std::countr_zero(std::bit_ceil(std::max(slices, partitions))));
     by_bits_ = hash == device::SliceHash::bits;
+    by_units_ = Divider(units_), by_slices_ = Divider(slices), by_partitions_ = Divider(partitions);
     per_slice_ = (units_ + slices - 1) / slices;
     per_partition_ = (units_ + partitions - 1) / partitions;
   }
@@ -41,8 +43,8 @@ class AddressMap {
   Place place(std::uint64_t line) const {
     const std::uint64_t chunk = line / lines_per_chunk;
     if (by_bits_) return place_by_bits(chunk, line % lines_per_chunk);
-    const std::uint64_t row = chunk / units_;
-    const auto unit = static_cast<std::uint32_t>((chunk % units_ + hash(row)) % units_);
+    const auto [row, column] = by_units_.of(chunk);
+    const auto unit = static_cast<std::uint32_t>(wrapped(column + hash(row)));
     Place p;
     if (apart_) {
       p.slice = unit;
@@ -52,10 +54,11 @@ class AddressMap {
       p.partition_line = turn * lines_per_chunk + line % lines_per_chunk;
       return p;
     }
-    p.slice = unit % slices_;
-    p.partition = unit % partitions_;
-    p.slice_line = (row * per_slice_ + unit / slices_) * lines_per_chunk + line % lines_per_chunk;
-    p.partition_line = (row * per_partition_ + unit / partitions_) * lines_per_chunk + line % lines_per_chunk;
+    const Divider::Result slice = by_slices_.of(unit), partition = by_partitions_.of(unit);
+    p.slice = static_cast<std::uint32_t>(slice.rest);
+    p.partition = static_cast<std::uint32_t>(partition.rest);
+    p.slice_line = (row * per_slice_ + slice.quotient) * lines_per_chunk + line % lines_per_chunk;
+    p.partition_line = (row * per_partition_ + partition.quotient) * lines_per_chunk + line % lines_per_chunk;
     return p;
   }
 
@@ -79,7 +82,8 @@ class AddressMap {
  private:
   static constexpr std::uint64_t lines_per_chunk = 2;
   static std::uint64_t spread(std::uint64_t row) { return (row * 0x9e3779b97f4a7c15ull) >> 40; }
-  std::uint64_t hash(std::uint64_t row) const { return spread(row) % units_; }
+  std::uint64_t hash(std::uint64_t row) const { return by_units_.of(spread(row)).rest; }
+  std::uint64_t wrapped(std::uint64_t sum) const { return sum >= units_ ? sum - units_ : sum; }   // of two below units_
 
   // The exclusive or of all pieces of bits_ bits.
   std::uint64_t fold(std::uint64_t row) const {
@@ -103,6 +107,7 @@ class AddressMap {
   }
 
   std::uint32_t units_, slices_, partitions_;
+  Divider by_units_, by_slices_, by_partitions_;
   std::uint64_t per_slice_ = 1, per_partition_ = 1;   // units of one
   bool apart_ = false;
   bool by_bits_ = false;

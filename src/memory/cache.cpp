@@ -11,6 +11,14 @@ namespace {
 
 bool is_size(std::uint32_t bytes) { return bytes == 32 || bytes == 64 || bytes == 128; }
 
+std::uint8_t whole_sectors(unsigned sectors, std::uint32_t sector_bytes) {
+  unsigned wide = 0;
+  const unsigned size = sector_bytes / 32, ones = (1u << size) - 1;
+  for (unsigned at = 0; at < 4; at += size)
+    if ((sectors >> at) & ones) wide |= ones << at;
+  return static_cast<std::uint8_t>(wide);
+}
+
 }  // namespace
 
 CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed) {
@@ -38,6 +46,7 @@ void Cache::build() {
   sub_lines_ = 128 / config_.line_bytes;
   subsectors_ = config_.line_bytes / 32;
   part_mask_ = static_cast<std::uint8_t>((1u << subsectors_) - 1);
+  for (unsigned sectors = 0; sectors < widened_.size(); ++sectors) widened_[sectors] = whole_sectors(sectors, config_.sector_bytes);
   const std::size_t slots = std::size_t{sets_} * config_.ways;
   set_index_ = make_set_index(config_.set_index, {sets_, config_.line_bytes, config_.set_bits});
   replacement_ = make_replacement(config_.replacement, sets_, config_.ways);
@@ -65,15 +74,6 @@ void Cache::resize_ways(std::uint32_t ways) {
   config_.bytes = std::uint64_t{sets_} * ways * config_.line_bytes;
   config_.ways = ways;
   build();
-}
-
-std::uint8_t Cache::widen(std::uint8_t sectors) const {
-  std::uint8_t wide = 0;
-  const unsigned size = config_.sector_bytes / 32;
-  const unsigned ones = (1u << size) - 1;
-  for (unsigned at = 0; at < 4; at += size)
-    if ((sectors >> at) & ones) wide = static_cast<std::uint8_t>(wide | (ones << at));
-  return wide;
 }
 
 std::size_t Cache::index_start(std::uint64_t key) const { return mix(key * 0x9e3779b97f4a7c15ull) & index_mask_; }

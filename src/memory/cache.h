@@ -51,7 +51,7 @@ class Cache {
   // The same without counting as use.
   Probe probe(std::uint64_t line, std::uint8_t sectors) const;
   // The sectors of a line that are fetched when these are asked for.
-  std::uint8_t widen(std::uint8_t sectors) const;
+  std::uint8_t widen(std::uint8_t sectors) const { return widened_[sectors & 15u]; }
 
   // Data arrived. mark_dirty: the sectors are modified at once (atomics).
   void fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evictions& evicted);
@@ -117,6 +117,7 @@ class Cache {
   unsigned sub_lines_ = 1;             // lines of this cache in 128 bytes
   unsigned subsectors_ = 4;            // 32-byte sectors in a line of this cache
   std::uint8_t part_mask_ = 0xf;
+  std::array<std::uint8_t, 16> widened_{};   // by sectors that are asked for
   std::unique_ptr<SetIndex> set_index_;
   std::unique_ptr<Replacement> replacement_;   // null: by the order of the lines
   std::vector<Line> lines_;
