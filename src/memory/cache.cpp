@@ -19,6 +19,13 @@ std::uint8_t whole_sectors(unsigned sectors, std::uint32_t sector_bytes) {
   return static_cast<std::uint8_t>(wide);
 }
 
+// Where a way stands in the order of a set: the lowest four bits that are equal (the zeros beyond the order come after it).
+unsigned place_of_way(std::uint64_t order, std::uint64_t way) {
+  constexpr std::uint64_t ones = 0x1111'1111'1111'1111ull;
+  const std::uint64_t differs = order ^ way * ones;
+  return static_cast<unsigned>(std::countr_zero((differs - ones) & ~differs & ones << 3)) / 4;
+}
+
 }  // namespace
 
 CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed) {
@@ -50,10 +57,13 @@ void Cache::build() {
   const std::size_t slots = std::size_t{sets_} * config_.ways;
   set_index_ = make_set_index(config_.set_index, {sets_, config_.line_bytes, config_.set_bits});
   replacement_ = make_replacement(config_.replacement, sets_, config_.ways);
-  lines_.assign(slots, Line{});
+  narrow_ = config_.ways <= 16;
+  keys_.assign(slots / 8 + 1, Keys{});
+  state_.assign(slots, Line{});
   partial_.assign(slots * subsectors_, 0);
   set_state_.assign(sets_, Set{});
-  const std::size_t index_size = std::bit_ceil(slots * 2);
+  const std::size_t index_size = narrow_ ? 1 : std::bit_ceil(slots * 2);
+  links_.assign(narrow_ ? 0 : slots, Link{});
   index_.assign(index_size, 0);
   index_mask_ = index_size - 1;
   random_ = first_random();
@@ -63,7 +73,9 @@ void Cache::clear() {
   if (!touched_) return;
   touched_ = false;
   random_ = first_random();   // as new, so that what ran before does not matter
-  std::ranges::fill(lines_, Line{});
+  std::ranges::fill(keys_, Keys{});
+  std::ranges::fill(state_, Line{});
+  std::ranges::fill(links_, Link{});
   std::ranges::fill(index_, 0);
   std::ranges::fill(partial_, 0);
   std::ranges::fill(set_state_, Set{});
@@ -78,15 +90,27 @@ void Cache::resize_ways(std::uint32_t ways) {
 
 std::size_t Cache::index_start(std::uint64_t key) const { return mix(key * 0x9e3779b97f4a7c15ull) & index_mask_; }
 
-Cache::Slot Cache::find(std::uint64_t key) const {
+// number: set_to_search(key).
+Cache::Slot Cache::find(std::uint64_t key, std::uint32_t number) const {
+  if (!narrow_) return find_indexed(key);
+  const Slot first = number * config_.ways;
+  const Slot newest = first + static_cast<Slot>(set_state_[number].order & 15);
+  if (key_of(newest) == key + 1) return newest;
+  Slot found = none;
+  for (Slot slot = first; slot < first + config_.ways; ++slot) found = key_of(slot) == key + 1 ? slot : found;
+  return found;
+}
+
+Cache::Slot Cache::find_indexed(std::uint64_t key) const {
   for (std::size_t i = index_start(key);; i = (i + 1) & index_mask_) {
     const Slot entry = index_[i];
     if (entry == 0) return none;
-    if (lines_[entry - 1].key == key + 1) return entry - 1;
+    if (key_of(entry - 1) == key + 1) return entry - 1;
   }
 }
 
 void Cache::index_insert(std::uint64_t key, Slot slot) {
+  if (narrow_) return;
   std::size_t i = index_start(key);
   while (index_[i] != 0) i = (i + 1) & index_mask_;
   index_[i] = slot + 1;
@@ -94,10 +118,11 @@ void Cache::index_insert(std::uint64_t key, Slot slot) {
 
 // Backward-shift deletion: no tombstones, look-ups stay short for ever.
 void Cache::index_erase(std::uint64_t key) {
+  if (narrow_) return;
   std::size_t hole = index_start(key);
-  while (lines_[index_[hole] - 1].key != key + 1) hole = (hole + 1) & index_mask_;
+  while (key_of(index_[hole] - 1) != key + 1) hole = (hole + 1) & index_mask_;
   for (std::size_t i = (hole + 1) & index_mask_; index_[i] != 0; i = (i + 1) & index_mask_) {
-    const std::size_t home = index_start(lines_[index_[i] - 1].key - 1);
+    const std::size_t home = index_start(key_of(index_[i] - 1) - 1);
     if (((i - home) & index_mask_) < ((i - hole) & index_mask_)) continue;
     index_[hole] = index_[i];
     hole = i;
@@ -106,16 +131,54 @@ void Cache::index_erase(std::uint64_t key) {
 }
 
 void Cache::unlink(Set& set, Slot slot) {
-  const Line& line = lines_[slot];
-  (line.newer == none ? set.newest : lines_[line.newer].older) = line.older;
-  (line.older == none ? set.oldest : lines_[line.older].newer) = line.newer;
+  const Link& link = links_[slot];
+  (link.newer == none ? set.newest : links_[link.newer].older) = link.older;
+  (link.older == none ? set.oldest : links_[link.older].newer) = link.newer;
 }
 
 void Cache::push_newest(Set& set, Slot slot) {
-  lines_[slot].newer = none;
-  lines_[slot].older = set.newest;
-  (set.newest == none ? set.oldest : lines_[set.newest].newer) = slot;
+  links_[slot].newer = none;
+  links_[slot].older = set.newest;
+  (set.newest == none ? set.oldest : links_[set.newest].newer) = slot;
   set.newest = slot;
+}
+
+// A line that is not in the order of its set.
+void Cache::add_newest(std::uint32_t number, Slot slot) {
+  Set& set = set_state_[number];
+  if (!narrow_) return push_newest(set, slot);
+  set.order = set.order << 4 | (slot - number * config_.ways);
+}
+
+// A line that is.
+void Cache::make_newest(std::uint32_t number, Slot slot) {
+  Set& set = set_state_[number];
+  if (!narrow_) {
+    unlink(set, slot);
+    push_newest(set, slot);
+    return;
+  }
+  const std::uint64_t way = slot - number * config_.ways;
+  const unsigned at = 4 * place_of_way(set.order, way);
+  const std::uint64_t newer = (std::uint64_t{1} << at) - 1;   // these move up by one place
+  set.order = (set.order & ~newer & ~(std::uint64_t{15} << at)) | (set.order & newer) << 4 | way;
+}
+
+bool Cache::is_newest(std::uint32_t number, Slot slot) const {
+  return narrow_ ? (set_state_[number].order & 15) == slot - number * config_.ways : links_[slot].newer == none;
+}
+
+Cache::Slot Cache::oldest_of(std::uint32_t number) const {
+  const Set& set = set_state_[number];
+  if (!narrow_) return set.oldest;
+  return set.used == 0 ? none : number * config_.ways + static_cast<Slot>(set.order >> (4 * (set.used - 1)) & 15);
+}
+
+Cache::Slot Cache::newer_than(std::uint32_t number, Slot slot) const {
+  if (!narrow_) return links_[slot].newer;
+  const Slot first = number * config_.ways;
+  const unsigned at = place_of_way(set_state_[number].order, slot - first);
+  return at == 0 ? none : first + static_cast<Slot>(set_state_[number].order >> (4 * (at - 1)) & 15);
 }
 
 void Cache::use(std::uint64_t key, Slot slot) {
@@ -123,37 +186,36 @@ void Cache::use(std::uint64_t key, Slot slot) {
     replacement_->used(slot / config_.ways, slot % config_.ways);
     return;
   }
-  if (config_.replacement != device::Replacement::lru || lines_[slot].newer == none) return;   // it is the newest
-  Set& set = set_state_[set_of(key)];
-  unlink(set, slot);
-  push_newest(set, slot);
+  if (config_.replacement != device::Replacement::lru) return;
+  if (!narrow_ && links_[slot].newer == none) return;   // it is the newest, of whatever set
+  const std::uint32_t number = set_of(key);
+  if (!is_newest(number, slot)) make_newest(number, slot);
 }
 
 Cache::Slot Cache::victim(std::uint32_t set_number) {
-  const Set& set = set_state_[set_number];
-  Slot slot = set.oldest;
+  Slot slot = oldest_of(set_number);
   if (replacement_ != nullptr) {
     slot = set_number * config_.ways + replacement_->victim(set_number);
   } else if (config_.replacement == device::Replacement::random) {
     random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
     slot = set_number * config_.ways + static_cast<Slot>((random_ >> 33) % config_.ways);
   }
-  if (lines_[slot].reserved) [[unlikely]]
-    for (slot = set.oldest; lines_[slot].reserved;) slot = lines_[slot].newer;   // has_room() was asked
+  if (state_[slot].reserved) [[unlikely]]
+    for (slot = oldest_of(set_number); state_[slot].reserved;) slot = newer_than(set_number, slot);   // has_room() was asked
   return slot;
 }
 
 void Cache::reserve(std::uint64_t number) {
-  const Slot slot = find(number);
-  if (slot == none || lines_[slot].reserved) return;
-  lines_[slot].reserved = true;
+  const Slot slot = find(number, set_to_search(number));
+  if (slot == none || state_[slot].reserved) return;
+  state_[slot].reserved = true;
   ++set_state_[set_of(number)].reserved;
 }
 
 void Cache::release(std::uint64_t number) {
-  const Slot slot = find(number);
-  if (slot == none || !lines_[slot].reserved) return;
-  lines_[slot].reserved = false;
+  const Slot slot = find(number, set_to_search(number));
+  if (slot == none || !state_[slot].reserved) return;
+  state_[slot].reserved = false;
   --set_state_[set_of(number)].reserved;
 }
 
@@ -167,26 +229,26 @@ Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
   Slot slot;
   if (set.used < config_.ways) {
     slot = number * config_.ways + set.used++;
+    add_newest(number, slot);
   } else {
     slot = victim(number);
-    unlink(set, slot);
-    if (lines_[slot].key != 0) {
-      const std::uint64_t old = lines_[slot].key - 1;
-      if (lines_[slot].dirty != 0) {
+    make_newest(number, slot);
+    if (key_of(slot) != 0) {
+      const std::uint64_t old = key_of(slot) - 1;
+      if (state_[slot].dirty != 0) {
         const unsigned sub = static_cast<unsigned>(old % sub_lines_);
-        evicted.items[evicted.count++] = {old / sub_lines_, static_cast<std::uint8_t>(lines_[slot].dirty << (sub * subsectors_))};
+        evicted.items[evicted.count++] = {old / sub_lines_, static_cast<std::uint8_t>(state_[slot].dirty << (sub * subsectors_))};
       }
       index_erase(old);
     }
   }
-  Line& line = lines_[slot];
+  Line& line = state_[slot];
   if (line.partial)
     for (unsigned s = 0; s < subsectors_; ++s) partial_[std::size_t{slot} * subsectors_ + s] = 0;
-  line.key = key + 1;
+  key_of(slot) = key + 1;
   line.valid = line.dirty = 0;
   line.partial = false;
   index_insert(key, slot);
-  push_newest(set, slot);
   if (replacement_ != nullptr) replacement_->filled(number, slot - number * config_.ways);
   return slot;
 }
@@ -196,8 +258,9 @@ Cache::Probe Cache::probe(std::uint64_t line, std::uint8_t sectors) const {
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
     const std::uint8_t wanted = part(sectors, sub);
     if (wanted == 0) continue;
-    const Slot slot = find(line * sub_lines_ + sub);
-    const std::uint8_t hit = slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & lines_[slot].valid);
+    const std::uint64_t key = line * sub_lines_ + sub;
+    const Slot slot = find(key, set_to_search(key));
+    const std::uint8_t hit = slot == none ? std::uint8_t{0} : static_cast<std::uint8_t>(wanted & state_[slot].valid);
     result.hit = static_cast<std::uint8_t>(result.hit | (hit << (sub * subsectors_)));
   }
   result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
@@ -210,10 +273,10 @@ Cache::Probe Cache::read(std::uint64_t line, std::uint8_t sectors) {
     const std::uint8_t wanted = part(sectors, sub);
     if (wanted == 0) continue;
     const std::uint64_t key = line * sub_lines_ + sub;
-    const Slot slot = find(key);
+    const Slot slot = find(key, set_to_search(key));
     if (slot == none) continue;
     use(key, slot);
-    result.hit = static_cast<std::uint8_t>(result.hit | ((wanted & lines_[slot].valid) << (sub * subsectors_)));
+    result.hit = static_cast<std::uint8_t>(result.hit | ((wanted & state_[slot].valid) << (sub * subsectors_)));
   }
   result.miss = static_cast<std::uint8_t>(sectors & ~result.hit);
   return result;
@@ -224,9 +287,9 @@ void Cache::fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evic
     const std::uint8_t arrived = part(sectors, sub);
     if (arrived == 0) continue;
     const std::uint64_t key = line * sub_lines_ + sub;
-    Slot slot = find(key);
+    Slot slot = find(key, set_to_search(key));
     if (slot == none) slot = allocate(key, evicted);
-    Line& filled = lines_[slot];
+    Line& filled = state_[slot];
     filled.valid = static_cast<std::uint8_t>(filled.valid | arrived);
     if (mark_dirty) filled.dirty = static_cast<std::uint8_t>(filled.dirty | arrived);
   }
@@ -239,7 +302,7 @@ std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>
     const std::uint8_t wanted = part(sectors, sub);
     if (wanted == 0) continue;
     const std::uint64_t key = line * sub_lines_ + sub;
-    Slot slot = find(key);
+    Slot slot = find(key, set_to_search(key));
     if (slot == none && !allocate_line) continue;
     if (slot == none) {
       slot = allocate(key, evicted);
@@ -247,7 +310,7 @@ std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>
       present = static_cast<std::uint8_t>(present | (wanted << (sub * subsectors_)));
       use(key, slot);
     }
-    Line& written_line = lines_[slot];
+    Line& written_line = state_[slot];
     if (mark_dirty) written_line.dirty = static_cast<std::uint8_t>(written_line.dirty | wanted);
     for (unsigned s = 0; s < subsectors_; ++s) {
       if (!(wanted & (1u << s)) || (written_line.valid & (1u << s))) continue;
@@ -268,9 +331,10 @@ void Cache::invalidate(std::uint64_t line, std::uint8_t sectors) {
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
     const std::uint8_t gone = part(sectors, sub);
     if (gone == 0) continue;
-    const Slot slot = find(line * sub_lines_ + sub);
+    const std::uint64_t key = line * sub_lines_ + sub;
+    const Slot slot = find(key, set_to_search(key));
     if (slot == none) continue;
-    Line& left = lines_[slot];
+    Line& left = state_[slot];
     left.valid = static_cast<std::uint8_t>(left.valid & ~gone);
     left.dirty = static_cast<std::uint8_t>(left.dirty & ~gone);
     for (unsigned s = 0; left.partial && s < subsectors_; ++s)

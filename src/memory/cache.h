@@ -3,8 +3,8 @@
 //
 // Addressed by 128-byte lines with a mask of 32-byte sectors whatever the geometry: a cache with shorter lines splits the
 // access, one with larger sectors widens what it fetches. Writes keep byte masks, so a sector that was only partly
-// written is fetched when it is read (lazy fetch on read) and not before. Look-up, LRU and FIFO are O(1) for any
-// associativity (hash index and a recency list a set).
+// written is fetched when it is read (lazy fetch on read) and not before. A set of up to 16 ways is searched, and the order of its lines is one
+// word; with more ways a hash index finds lines and lists keep their order: look-up, LRU and FIFO are O(1) for any associativity.
 #pragma once
 
 #include <array>
@@ -80,29 +80,51 @@ class Cache {
   // The set of a line of this cache; number: address / line_bytes.
   std::uint32_t set_of(std::uint64_t number) const { return set_index_->set_of(number); }
   std::uint32_t sets() const { return sets_; }
-  std::uint64_t line_count() const { return lines_.size(); }
+  std::uint64_t line_count() const { return state_.size(); }
+  // The line is looked up soon: its set comes from memory. Always inline: g++ takes a function that only prefetches for one without effect.
+  [[gnu::always_inline]] void prefetch(std::uint64_t line) const {
+    if (!narrow_) return;
+    const std::uint32_t number = set_of(line * sub_lines_);
+    const Slot first = number * config_.ways;
+    __builtin_prefetch(&set_state_[number], 1);
+    __builtin_prefetch(&keys_[first / 8], 1);
+    if (config_.ways > 8) __builtin_prefetch(&keys_[first / 8 + 1], 1);
+    __builtin_prefetch(&state_[first], 1);
+  }
   std::uint32_t ways() const { return config_.ways; }
   const CacheConfig& config() const { return config_; }
 
  private:
   using Slot = std::uint32_t;
   static constexpr Slot none = ~Slot{0};
-  struct Set { Slot newest = none, oldest = none, used = 0, reserved = 0; };
-  // All that a look-up touches, side by side.
+  struct Set {
+    std::uint64_t order = 0;           // narrow_: its ways, four bits each, the newest in the lowest
+    Slot newest = none, oldest = none; // else
+    Slot used = 0, reserved = 0;
+  };
   struct Line {
-    std::uint64_t key = 0;             // line number + 1; 0 = empty
-    Slot newer = none, older = none;
     std::uint8_t valid = 0, dirty = 0; // 32-byte sectors wholly present; modified
     bool partial = false;              // partial_ of the line is not all 0
     bool reserved = false;
   };
+  struct Link { Slot newer = none, older = none; };
+  struct alignas(64) Keys { std::array<std::uint64_t, 8> of{}; };   // line numbers + 1; 0 = empty
 
   std::size_t index_start(std::uint64_t key) const;
-  Slot find(std::uint64_t key) const;
+  std::uint64_t& key_of(Slot slot) { return keys_[slot / 8].of[slot % 8]; }
+  const std::uint64_t& key_of(Slot slot) const { return keys_[slot / 8].of[slot % 8]; }
+  Slot find(std::uint64_t key, std::uint32_t number) const;
+  Slot find_indexed(std::uint64_t key) const;
+  std::uint32_t set_to_search(std::uint64_t key) const { return narrow_ ? set_of(key) : 0; }   // for find(): the index needs none
   void index_insert(std::uint64_t key, Slot slot);
   void index_erase(std::uint64_t key);
   void unlink(Set& set, Slot slot);
   void push_newest(Set& set, Slot slot);
+  void add_newest(std::uint32_t number, Slot slot);
+  void make_newest(std::uint32_t number, Slot slot);
+  bool is_newest(std::uint32_t number, Slot slot) const;
+  Slot oldest_of(std::uint32_t number) const;
+  Slot newer_than(std::uint32_t number, Slot slot) const;
   void use(std::uint64_t key, Slot slot);
   Slot allocate(std::uint64_t key, Evictions& evicted);
   Slot victim(std::uint32_t set_number);
@@ -120,9 +142,13 @@ class Cache {
   std::array<std::uint8_t, 16> widened_{};   // by sectors that are asked for
   std::unique_ptr<SetIndex> set_index_;
   std::unique_ptr<Replacement> replacement_;   // null: by the order of the lines
-  std::vector<Line> lines_;
+  bool narrow_ = true;                 // up to 16 ways
+  std::vector<Keys> keys_;
+  std::vector<Line> state_;
   std::vector<std::uint32_t> partial_; // written bytes of sectors that are not wholly present
   std::vector<Set> set_state_;
+  // Unless narrow_.
+  std::vector<Link> links_;
   std::vector<Slot> index_;            // open addressing, power of two, slot + 1
   std::size_t index_mask_ = 0;
   std::uint64_t random_ = 0;

@@ -15,9 +15,10 @@ TEST(Divider, IsTheProcessorsDivision) {
       ASSERT_EQ(by.of(n).quotient, n / divisor) << n << " / " << divisor;
       ASSERT_EQ(by.of(n).rest, n % divisor) << n << " / " << divisor;
     };
+    constexpr std::uint64_t top = 0xffffffff;
     for (std::uint64_t n = 0; n < 2000; ++n) check(n);
     for (std::uint64_t k = 1; k < 2000; ++k)   // around multiples, up to beyond 32 bits
-      for (const std::uint64_t n : {k * divisor - 1, k * divisor, k * divisor + 1, (0xffffffffull / divisor) * divisor - k, 0xffffffffull - k, 0x100000000ull + k}) check(n);
+      for (const std::uint64_t n : {k * divisor - 1, k * divisor, k * divisor + 1, top / divisor * divisor - k, top - k, top + k}) check(n);
     for (int i = 0; i < 20000; ++i) check(random() >> (random() % 64));
   }
 }
