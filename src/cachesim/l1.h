@@ -38,13 +38,9 @@ class L1 {
       if (l2_ != nullptr) l2_->history().lines().prefetch_index(segments.items[i].line);
     }
   }
-  [[gnu::always_inline]] void expect_writes(const stream::Segments& segments) const {
-    for (unsigned i = 0; i < segments.count; ++i) {
-      history_.lines().prefetch_filter(segments.items[i].line * sub_lines_);
-      if (l2_ != nullptr) l2_->history().lines().prefetch_index(segments.items[i].line);
-    }
-    if (l2_ == nullptr) return;
-    for (unsigned i = 0; i < segments.count; ++i) l2_->history().lines().prefetch_record(segments.items[i].line);
+  [[gnu::always_inline]] void expect_writes(const stream::Segments& segments) {
+    for (unsigned i = 0; i < segments.count; ++i) history_.lines().prefetch_filter(segments.items[i].line * sub_lines_);
+    if (l2_ != nullptr) l2_->expect_writes(segments);
   }
   void finish();   // closes the account of bytes used
 

@@ -26,12 +26,6 @@ L2::L2(const device::Device& device, double sample, bool in_flight)
     slices_.emplace_back(memory::cache_config(device.l2, device.l2.bytes / device.l2_slices, i));
 }
 
-memory::Cache& L2::slice_of(std::uint64_t line, std::uint64_t& slice_line) {
-  const memory::AddressMap::Place place = map_.place(line);
-  slice_line = place.slice_line;
-  return slices_[place.slice];
-}
-
 void L2::count_evictions(const memory::Evictions& evicted) {
   for (unsigned i = 0; i < evicted.count; ++i) {
     counts_.writebacks += count_sectors(evicted.items[i].sectors);
@@ -40,16 +34,16 @@ void L2::count_evictions(const memory::Evictions& evicted) {
 }
 
 L2::Answer L2::read(std::uint64_t line, std::uint8_t sectors, const Accessor& who, Time now) {
-  std::uint64_t slice_line = 0;
-  memory::Cache& slice = slice_of(line, slice_line);
+  const Place place = find(line);
+  memory::Cache& slice = *place.slice;
   const std::uint8_t wanted = slice.widen(sectors);
-  const memory::Cache::Probe probe = slice.read(slice_line, wanted);
+  const memory::Cache::Probe probe = slice.read(place.slice_line, wanted);
   const std::uint32_t record = history_.lines().at(line);
   history_.read(record, wanted, probe.miss, 0, unit_, who, counts_.read);
   free_ = std::max(free_, std::uint64_t{now} << 8) + count_sectors(wanted) * sector_;
   if (probe.miss == 0) return {0, std::max<Time>((free_ >> 8) + latency_, in_flight_ ? arrival(record) : 0)};
   memory::Evictions evicted;
-  slice.fill(slice_line, probe.miss, false, evicted);
+  slice.fill(place.slice_line, probe.miss, false, evicted);
   count_evictions(evicted);
   counts_.bytes_fetched += std::uint64_t{count_sectors(probe.miss)} * stream::sector_bytes;
   dram_free_ = std::max(dram_free_, free_) + count_sectors(probe.miss) * dram_sector_;
@@ -60,10 +54,9 @@ L2::Answer L2::read(std::uint64_t line, std::uint8_t sectors, const Accessor& wh
 }
 
 void L2::write(const stream::Segment& segment) {
-  std::uint64_t slice_line = 0;
-  memory::Cache& slice = slice_of(segment.line, slice_line);
+  const Place place = place_of(segment.line);
   memory::Evictions evicted;
-  const std::uint8_t present = slice.write(slice_line, segment.bytes, segment.sectors, write_allocate_, write_back_, evicted);
+  const std::uint8_t present = place.slice->write(place.slice_line, segment.bytes, segment.sectors, write_allocate_, write_back_, evicted);
   const unsigned touched = count_sectors(segment.sectors), found = count_sectors(present & segment.sectors);
   counts_.write.accesses += touched;
   counts_.write.hits += found;
@@ -79,10 +72,9 @@ void L2::write_back(std::uint64_t line, std::uint8_t sectors) { write({.line = l
 // Read, changed and kept: as the slices of the timing model do.
 void L2::atomic(const stream::Segment& segment, const Accessor& who, Time now) {
   read(segment.line, segment.sectors, who, now);
-  std::uint64_t slice_line = 0;
-  memory::Cache& slice = slice_of(segment.line, slice_line);
+  const Place place = find(segment.line);
   memory::Evictions evicted;
-  slice.fill(slice_line, segment.sectors, true, evicted);
+  place.slice->fill(place.slice_line, segment.sectors, true, evicted);
   count_evictions(evicted);
 }
 

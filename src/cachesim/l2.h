@@ -1,6 +1,8 @@
 // L2 of a study: what it holds, slice by slice; its latency and DRAM's, and what their bandwidths add when many ask.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "cachesim/history.h"
@@ -22,6 +24,19 @@ class L2 {
   // Reads sectors of a 128-byte line; what is missing is there afterwards.
   Answer read(std::uint64_t line, std::uint8_t sectors, const Accessor& who, Time now);
   void write(const stream::Segment& segment);
+  // These lines are written next, in this order: what is known of them comes from memory together, and where they are is found once. Always inline for
+  // the reason in lines.h.
+  [[gnu::always_inline]] void expect_writes(const stream::Segments& segments) {
+    expected_count_ = std::min<unsigned>(segments.count, most_expected);
+    expected_next_ = 0;
+    for (unsigned i = 0; i < expected_count_; ++i) {
+      Place& place = expected_[i];
+      place = find(segments.items[i].line);
+      history_.lines().prefetch_index(place.line);
+      place.slice->prefetch(place.slice_line);
+    }
+    for (unsigned i = 0; i < expected_count_; ++i) history_.lines().prefetch_record(expected_[i].line);
+  }
   void write_back(std::uint64_t line, std::uint8_t sectors);   // whole sectors from an L1
   void atomic(const stream::Segment& segment, const Accessor& who, Time now);
 
@@ -31,11 +46,26 @@ class L2 {
   void begin_launch();   // counts from zero; the contents stay
 
  private:
-  memory::Cache& slice_of(std::uint64_t line, std::uint64_t& slice_line);
+  // Of a line: its slice, and its number there.
+  struct Place {
+    std::uint64_t line = 0, slice_line = 0;
+    memory::Cache* slice = nullptr;
+  };
+  Place find(std::uint64_t line) {
+    const memory::AddressMap::Place place = map_.place(line);
+    return {line, place.slice_line, &slices_[place.slice]};
+  }
+  Place place_of(std::uint64_t line) {
+    if (expected_next_ < expected_count_ && expected_[expected_next_].line == line) return expected_[expected_next_++];
+    return find(line);
+  }
   void count_evictions(const memory::Evictions& evicted);
 
   memory::AddressMap map_;
   std::vector<memory::Cache> slices_;
+  static constexpr unsigned most_expected = 32;
+  std::array<Place, most_expected> expected_;
+  unsigned expected_count_ = 0, expected_next_ = 0;
   History history_;
   CacheCounts counts_;
   unsigned unit_ = 0;
