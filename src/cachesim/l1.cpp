@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "cachesim/bits.h"
 
@@ -49,8 +50,10 @@ void L1::begin_launch() {
   rng_ = Rng(options_.seed + sm_);
   std::ranges::fill(sets_, SetCounts{});
   outstanding_.clear();
+  misses_.assign(std::size_t{mshr_entries_} + 1, {});
+  free_misses_.resize(mshr_entries_);
+  std::iota(free_misses_.rbegin(), free_misses_.rend(), 0u);
   port_ = 0;
-  lines_outstanding_ = 0;
 }
 
 void L1::send_evictions(const memory::Evictions& evicted) {
@@ -72,11 +75,12 @@ void L1::complete(Time now) {
     const Outstanding done = outstanding_.front();
     std::ranges::pop_heap(outstanding_, std::greater{});
     outstanding_.pop_back();
-    Fetch& fetch = fetches_[done.line];
-    fetch.pending = static_cast<std::uint8_t>(fetch.pending & ~done.sectors);
+    Miss& miss = misses_[done.miss];
+    miss.pending = static_cast<std::uint8_t>(miss.pending & ~done.sectors);
     if (options_.allocate == Allocate::on_fill) place(done.number, done.sectors);
-    if (fetch.pending != 0) continue;
-    --lines_outstanding_;
+    if (miss.pending != 0) continue;
+    miss.line = LineTable::none;
+    free_misses_.push_back(done.miss);
     cache_.release(done.number);
   }
 }
@@ -125,11 +129,16 @@ Time L1::fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, c
     place(number, sectors);
     cache_.reserve(number);
   }
-  if (fetch.pending == 0) ++lines_outstanding_;
-  fetch.pending |= sectors;
+  if (misses_[fetch.miss].line != line) {
+    fetch.miss = free_misses_.back();
+    free_misses_.pop_back();
+    misses_[fetch.miss] = {.line = line};
+  }
+  Miss& miss = misses_[fetch.miss];
+  miss.pending |= sectors;
   const Time ready = answer + jitter();
-  fetch.until = std::max(fetch.pending == sectors ? 0 : fetch.until, ready);
-  outstanding_.push_back({ready, number, line, sectors});
+  miss.until = std::max(miss.until, ready);
+  outstanding_.push_back({ready, number, fetch.miss, sectors});
   std::ranges::push_heap(outstanding_, std::greater{});
   return ready;
 }
@@ -140,10 +149,10 @@ Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segme
   std::uint8_t missed = 0, pending = 0;
   for (bool stalled = false;; stalled = true) {
     const auto valid = static_cast<std::uint8_t>(cache_.read(number / sub_lines_, wide(number, asked)).hit >> (sub * sub_sectors_));
-    pending = fetches_[line].pending & asked;
+    pending = miss_of(line).pending & asked;
     missed = static_cast<std::uint8_t>(asked & ~valid & ~pending);
     if (missed == 0 || options_.zero_latency) break;
-    const bool no_register = fetches_[line].pending == 0 && lines_outstanding_ >= mshr_entries_;
+    const bool no_register = miss_of(line).pending == 0 && free_misses_.empty();
     const bool no_place = options_.allocate == Allocate::on_miss && valid == 0 && pending == 0 && !cache_.has_room(number);
     if (!no_register && !no_place) break;
     if (!stalled) ++counts_.stalled;
@@ -159,7 +168,7 @@ Time L1::read_line(std::uint64_t number, std::uint8_t asked, const stream::Segme
   set.misses += counts.misses;
   set.conflicts += counts.conflict;
   Time ready = now + hit_latency_;
-  if (pending != 0) ready = std::max(ready, fetches_[line].until);
+  if (pending != 0) ready = std::max(ready, miss_of(line).until);
   if (missed != 0) ready = std::max(ready, fetch(number, line, missed, who, now, tally));
   for (unsigned s = 0; s < sub_sectors_; ++s) fetches_[line].used[s] |= segment.bytes[sub * sub_sectors_ + s];
   return ready;
@@ -181,8 +190,8 @@ Time L1::read(const stream::Segment& segment, const Accessor& who, Time& now, co
     const std::uint64_t next = number + 1;
     const std::uint8_t absent = cache_.probe(next / sub_lines_, wide(next, part)).miss;
     const std::uint32_t line = place_of(next);
-    if (absent == 0 || fetches_[line].pending != 0) continue;
-    if (!options_.zero_latency && (lines_outstanding_ >= mshr_entries_ || !cache_.has_room(next))) continue;
+    if (absent == 0 || miss_of(line).pending != 0) continue;
+    if (!options_.zero_latency && (free_misses_.empty() || !cache_.has_room(next))) continue;
     ++counts_.prefetches;
     fetch(next, line, static_cast<std::uint8_t>(absent >> (static_cast<unsigned>(next % sub_lines_) * sub_sectors_)), who, now, {});
   }

@@ -96,14 +96,32 @@ class Sm {
   static std::uint64_t first_byte(const stream::Segment& segment) {
     return static_cast<unsigned>(std::countr_zero(segment.sectors)) * stream::sector_bytes;
   }
-  static void count_segment(const stream::Segment& segment, const Tally& tally) {
-    const unsigned bytes = count_bits(segment.bytes[0] | std::uint64_t{segment.bytes[1]} << 32) + count_bits(segment.bytes[2] | std::uint64_t{segment.bytes[3]} << 32);
-    for (AccessCounts* counts : {tally.instruction, tally.buffer}) {
-      ++counts->lines;
-      counts->sectors += stream::count_sectors(segment.sectors);
-      counts->bytes += bytes;
+  // Adds the segments of an access up, as long as they are of one buffer.
+  class SegmentCounts {
+   public:
+    SegmentCounts() = default;
+    SegmentCounts(const SegmentCounts&) = delete;
+    SegmentCounts& operator=(const SegmentCounts&) = delete;
+    ~SegmentCounts() { flush(); }
+    void add(const stream::Segment& segment, const Tally& tally) {
+      if (tally.buffer != tally_.buffer) {
+        flush();
+        tally_ = tally;
+      }
+      ++lines_;
+      sectors_ += stream::count_sectors(segment.sectors);
+      bytes_ += count_bits(segment.bytes[0] | std::uint64_t{segment.bytes[1]} << 32) + count_bits(segment.bytes[2] | std::uint64_t{segment.bytes[3]} << 32);
     }
-  }
+
+   private:
+    void flush() {
+      if (lines_ == 0) return;
+      for (AccessCounts* counts : {tally_.instruction, tally_.buffer}) counts->lines += lines_, counts->sectors += sectors_, counts->bytes += bytes_;
+      lines_ = sectors_ = bytes_ = 0;
+    }
+    Tally tally_;
+    std::uint64_t lines_ = 0, sectors_ = 0, bytes_ = 0;
+  };
   Tally tally(Code& code, std::uint32_t pc, std::uint64_t address);
   void draw(const stream::Step& step, std::uint32_t place, bool store);
 

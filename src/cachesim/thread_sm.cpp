@@ -167,10 +167,11 @@ class ThreadSm final : public Sm {
       stream::coalesce(addresses, 1, kept.bytes, segments_);
     }
     const Accessor who = accessor(place);
+    SegmentCounts counted;
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];
       const Tally counters = tally(*kept.code, kept.pc, segment.line * stream::line_bytes + first_byte(segment));
-      count_segment(segment, counters);
+      counted.add(segment, counters);
       Time now = 0;
       if (inst.access == Access::load) {
         if (inst.cached || kept.local)

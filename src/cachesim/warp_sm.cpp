@@ -187,12 +187,13 @@ class WarpSm final : public Sm {
       else
         l1_.expect_reads(segments_);
     }
+    SegmentCounts counted;
     Time ready = 0;
     port_ = std::max(port_, now_);
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];
       const Tally counters = tally(code, pc, segment.line * stream::line_bytes + first_byte(segment));
-      count_segment(segment, counters);
+      counted.add(segment, counters);
       switch (inst.access) {
         case Access::load:
           ready = std::max(ready, inst.cached || local ? l1_.read(segment, who, port_, counters) : l1_.read_past(segment, who, port_, counters));
