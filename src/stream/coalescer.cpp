@@ -15,7 +15,7 @@ std::uint32_t byte_range(unsigned first, unsigned count) {
 }
 
 // Adds the bytes [begin, end) of one line (offsets within the line) to a segment.
-void touch(Segment& segment, unsigned begin, unsigned end) {
+[[gnu::always_inline]] inline void touch(Segment& segment, unsigned begin, unsigned end) {
   if (const unsigned sector = begin / sector_bytes; end <= (sector + 1) * sector_bytes) {   // most are of one
     segment.bytes[sector] |= byte_range(begin % sector_bytes, end - begin);
     segment.sectors = static_cast<std::uint8_t>(segment.sectors | (1u << sector));
