@@ -54,7 +54,7 @@ class Extended(Case):
         self.assertEqual(again["gpu.cycles"], cycles["memory_first"])
 
     def test_the_order_of_a_cache_study_decides(self):
-        misses = {name: self.total("cache", *MATMUL, "--zero-latency", "--set", "l1.bytes=16KiB", "--order", name)["l1.read.misses"] for name in ("youngest", "oldest", "lrr")}
+        misses = {name: self.total("cache", *MATMUL, "--zero-latency", "--set", "sm.count=3", "--order", name)["l1.read.misses"] for name in ("youngest", "oldest", "lrr")}
         self.assertEqual(len(set(misses.values())), 3, misses)
 
     def test_the_corun_policy_decides(self):

@@ -70,7 +70,7 @@ class Guide(Case):
         shown = {name.removeprefix("mine/"): body for language, name, body in BLOCK.findall((SOURCE / "docs/guide.md").read_text()) if language == "cpp"}
         built = {str(path.relative_to(SOURCE / "examples/extend")): path.read_text() for path in (SOURCE / "examples/extend").rglob("*.cpp")}
         self.assertEqual(shown, built)
-        self.assertEqual(len(built), 4)
+        self.assertEqual(len(built), 5)
 
     def gpu_time(self, name):
         return json.loads((self.folder / name).read_text())["total"]["gpu.time"]["value"]
