@@ -38,6 +38,10 @@ class L1 {
       if (l2_ != nullptr) l2_->history().lines().prefetch_index(segments.items[i].line);
     }
   }
+  [[gnu::always_inline]] void expect_reads(std::uint64_t first_line, std::uint64_t last_line) const {
+    history_.lines().prefetch_index(first_line * sub_lines_);
+    history_.lines().prefetch_index(last_line * sub_lines_);
+  }
   [[gnu::always_inline]] void expect_writes(const stream::Segments& segments) {
     for (unsigned i = 0; i < segments.count; ++i) history_.lines().prefetch_filter(segments.items[i].line * sub_lines_);
     if (l2_ != nullptr) l2_->expect_writes(segments);

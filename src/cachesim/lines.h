@@ -48,6 +48,7 @@ class LineTable {
   }
   std::uint32_t find(std::uint64_t key) const {
     if (key - lowest_ > span_) return none;
+    if (filtered_ != records_.size()) filter_records();
     const std::uint64_t mixed = mix(key);
     if ((filter_[filter_word(mixed)] & filter_bit(mixed)) == 0) return none;
     for (std::size_t i = mixed & mask_;; i = (i + 1) & mask_) {
@@ -64,6 +65,7 @@ class LineTable {
     records_.clear();
     index_.assign(first_slots, Entry{});
     filter_.assign(filter_words, 0);
+    filtered_ = 0;
     mask_ = first_slots - 1;
     lowest_ = ~std::uint64_t{0};
     span_ = 0;
@@ -88,13 +90,18 @@ class LineTable {
       grow();
       for (slot = mixed & mask_; index_[slot].record != 0;) slot = (slot + 1) & mask_;
     }
-    filter_[filter_word(mixed)] |= filter_bit(mixed);
     const std::uint64_t highest = records_.empty() ? key : std::max(lowest_ + span_, key);
     lowest_ = std::min(lowest_, key);
     span_ = highest - lowest_;
     records_.push_back({.key = key});
     index_[slot] = {static_cast<std::uint32_t>(records_.size()), tag(mixed)};
     return static_cast<std::uint32_t>(records_.size() - 1);
+  }
+  void filter_records() const {
+    for (; filtered_ < records_.size(); ++filtered_) {
+      const std::uint64_t mixed = mix(records_[filtered_].key);
+      filter_[filter_word(mixed)] |= filter_bit(mixed);
+    }
   }
   void grow() {
     index_.assign(index_.size() * 2, Entry{});
@@ -109,8 +116,9 @@ class LineTable {
 
   std::vector<LineRecord> records_;
   std::vector<Entry> index_;
-  // Stores ask for many lines that nobody ever read: most of them end here, in 16 KiB, not in the table.
-  std::vector<std::uint64_t> filter_;
+  // Stores ask for many lines that nobody ever read: most of them end here, in 16 KiB, not in the table. Made when it is first asked, of so many records.
+  mutable std::vector<std::uint64_t> filter_;
+  mutable std::size_t filtered_ = 0;
   std::size_t mask_ = 0;
   // Between which numbers all lines lie: what a kernel only writes is often a buffer of its own.
   std::uint64_t lowest_ = 0, span_ = 0;

@@ -77,7 +77,7 @@ void Sm::check_progress() const {
 }
 
 void Sm::count_request(Code& code, std::uint32_t pc, const stream::Step& step) {
-  const auto threads = static_cast<unsigned>(std::popcount(step.mask));
+  const unsigned threads = count_bits(step.mask);
   AccessCounts& counts = code.counts[pc];
   if (counts.requests < stride_looks || counts.requests % stride_looks == 0) look_at_stride(code.strides[pc], step);
   ++counts.requests;

@@ -127,7 +127,7 @@ class WarpSm final : public Sm {
       }
       const stream::Step& step = block.step(w, now_ >> time_bits);
       ++launch_.warp_instructions;
-      launch_.thread_instructions += static_cast<unsigned>(std::popcount(step.mask));
+      launch_.thread_instructions += count_bits(step.mask);
       if (inst.access != Access::none) {
         if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared || step.space == ptx::Space::param ||
             step.space == ptx::Space::constant)
@@ -177,6 +177,8 @@ class WarpSm final : public Sm {
 
   void access(std::uint32_t place, Code& code, std::uint32_t pc, const StaticInst& inst, const stream::Step& step) {
     const bool local = step.space == ptx::Space::local;
+    if (inst.access == Access::load && !local)
+      l1_.expect_reads(step.addresses[std::countr_zero(step.mask)] / stream::line_bytes, step.addresses[31 - std::countl_zero(step.mask)] / stream::line_bytes);
     count_request(code, pc, step);
     if (picture_ != nullptr && !local) draw(step, place, inst.access == Access::store);
     split(place, inst, step);
@@ -184,7 +186,7 @@ class WarpSm final : public Sm {
     if (segments_.count > 1) {
       if (inst.access == Access::store)
         l1_.expect_writes(segments_);
-      else
+      else if (segments_.count > 2)   // else two are known
         l1_.expect_reads(segments_);
     }
     SegmentCounts counted;

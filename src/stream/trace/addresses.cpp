@@ -162,6 +162,16 @@ bool get_addresses(Bytes& in, AddressState& state, std::uint64_t* addresses, std
     check(seen);
     return true;
   }
+  if (mask == ~0u) {
+    const unsigned width = 1u << state.row;
+    std::uint64_t row = state.base;
+    for (unsigned first = 0; first < 32; first += width, row += state.row_stride) {
+      std::uint64_t address = row;
+      for (unsigned lane = first; lane < first + width; ++lane, address += state.stride) seen |= addresses[lane] = address;
+    }
+    check(seen);
+    return true;
+  }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     seen |= addresses[lane] = lane_address(state, lane);

@@ -20,6 +20,8 @@
 namespace simtlab::stream::trace {
 namespace {
 
+constexpr std::uint64_t first_look = 1024;   // bytes of a part
+
 class FileInput final : public Input {
  public:
   explicit FileInput(const std::filesystem::path& path) : path_(path.string()), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
@@ -135,17 +137,23 @@ void Reader::read_ends() {
 Buffer Reader::chunk(std::uint64_t offset, ChunkType type, const Dictionary* dictionary) const {
   const std::uint64_t end = input_->size() - footer_bytes;
   if (offset < file_header_bytes || offset >= end || end - offset < chunk_header_bytes) damaged(offset, "a part is said to be here, outside of the file's parts");
-  Buffer header(chunk_header_bytes);
-  input_->read(offset, header);
-  Bytes fields(header);
+  // Most parts are small: one look at the file brings the header and all the rest.
+  Buffer first(static_cast<std::size_t>(std::min<std::uint64_t>(end - offset, first_look)));
+  input_->read(offset, first);
+  Bytes fields(std::span<const std::uint8_t>(first).first(chunk_header_bytes));
   const std::uint32_t kind = fields.u32(), stored = fields.u32(), raw = fields.u32();
   const std::uint64_t hash = fields.u64();
   if (kind != static_cast<std::uint32_t>(type)) damaged(offset, fmt::format("a part of kind {} stands where one of kind {} should", kind, static_cast<std::uint32_t>(type)));
   if (stored > end - offset - chunk_header_bytes) damaged(offset, fmt::format("a part of {} bytes does not fit the file", stored));
   const std::uint32_t most = type == ChunkType::code ? max_code_bytes : max_part_bytes;
   if (raw > most) damaged(offset, fmt::format("a part of {} bytes is above the limit of {}", raw, most));
-  Buffer content(stored), out(raw);
-  input_->read(offset + chunk_header_bytes, content);
+  const std::size_t seen = first.size();
+  if (seen < chunk_header_bytes + std::size_t{stored}) {
+    first.resize(chunk_header_bytes + std::size_t{stored});
+    input_->read(offset + seen, std::span(first).subspan(seen));
+  }
+  const auto content = std::span<const std::uint8_t>(first).subspan(chunk_header_bytes, stored);
+  Buffer out(raw);
   if (hash != XXH64(content.data(), stored, static_cast<std::uint64_t>(kind) << 32 | raw)) damaged(offset, "the checksum of a part is wrong");
   const std::lock_guard lock(zstd_->mutex);
   const std::size_t got = dictionary == nullptr

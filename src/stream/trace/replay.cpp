@@ -106,11 +106,11 @@ class ReplayedBlock final : public ResidentBlock {
 
   exec::Run run_plain(unsigned number, std::uint32_t most) override {
     Warp& warp = warps_[number];
-    exec::Run run;
-    run.threads = static_cast<unsigned>(std::popcount(warp.decoder.active()));
-    run.instructions = warp.decoder.skip_plain(most);
-    run.threads *= run.instructions;
-    if (run.instructions != 0) guarded(warp, [&] { advance(warp); });
+    const std::uint32_t active = warp.decoder.active();
+    exec::Run run{.instructions = warp.decoder.skip_plain(most)};
+    if (run.instructions == 0) return run;
+    run.threads = std::uint64_t{run.instructions} * (active == ~0u ? 32u : static_cast<unsigned>(std::popcount(active)));
+    guarded(warp, [&] { advance(warp); });
     return run;
   }
 
