@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -208,7 +210,28 @@ void unexpected_argument(const CLI::App& app, const std::string& argument) {
               fmt::format("{} --help shows the usage", where));
 }
 
+namespace {
+
+// --color, also of a command line that is wrong. What follows -- is the program's.
+std::string color_in(const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i].starts_with("--color=")) return words[i].substr(8);
+    if (words[i] == "--color" && i + 1 < words.size()) return words[i + 1];
+  }
+  return "auto";
+}
+
+// Whoever starts us without standard streams must not find a result file in the place of one. What takes the place can't be written to (read
+// from): that nobody sees the output stays an error.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]] const int held = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+}  // namespace
+
 int run(int argc, char** argv) {
+  hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   std::setlocale(LC_CTYPE, "");
   try {
@@ -216,7 +239,7 @@ int run(int argc, char** argv) {
     remember_command_line(words);
     return parse_and_run({words.begin() + 1, words.end()});
   } catch (const Error& e) {
-    talk(e.format());
+    talk_error(e.format(), color_in({argv, argv + argc}));
     return static_cast<int>(e.code());
   } catch (const std::bad_alloc&) {
     talk(

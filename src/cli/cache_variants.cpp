@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/axes.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/temporary.h"
 #include "report/format.h"
 #include "result/json.h"
@@ -144,6 +145,12 @@ class Sweep {
     document_["sweep"].push_back(std::move(entry));
   }
 
+  // What is there, if the rest will not come.
+  void stopped(std::size_t done, std::size_t all) {
+    document_["interrupted"] = true;
+    text_ = report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", done, all), report::Paint::bad, style_) + text_;
+  }
+
   void write(const OutputOptions& output) const {
     if (!output.csv.empty()) write_to(output.csv, csv_);
     write_document(output, document_, text_);
@@ -195,9 +202,19 @@ int sweep_study(const Run& run, const cachesim::Options& study, const Target& ta
   const std::vector<Axis> axes = axes_of(texts);
   Sweep sweep(axes, style_for(1, output.color));
   const std::size_t points = count_points(axes, "cache-sweep");
-  for (std::size_t i = 0; i < points; ++i) {
-    const Variant variant = variant_at(axes, i);
-    sweep.add(variant, point_of(run, study, target, variant));
+  std::size_t done = 0;
+  try {
+    Progress progress("simulating", output);
+    for (; done < points; ++done) {
+      progress.at(fmt::format("{} of {} variants done", done, points));
+      const Variant variant = variant_at(axes, done);
+      sweep.add(variant, point_of(run, study, target, variant));
+    }
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::interrupted || done == 0) throw;
+    sweep.stopped(done, points);
+    sweep.write(output);
+    throw;
   }
   sweep.write(output);
   return 0;
@@ -233,7 +250,14 @@ result::Result variant_of(const Run& run, const cachesim::Options& study, const 
 int compare_studies(const Run& run, const cachesim::Options& study, const Target& target, const std::string& a, const std::string& b) {
   OutputOptions output = run.output;
   check_outputs(output);
-  const result::Result first = variant_of(run, study, target, a), second = variant_of(run, study, target, b);
+  const auto both = [&] {
+    Progress progress("simulating", output);
+    progress.at("the first of two variants");
+    result::Result one = variant_of(run, study, target, a);
+    progress.at("the second of two variants");
+    return std::pair(std::move(one), variant_of(run, study, target, b));
+  };
+  const auto [first, second] = both();
   for (const auto& [r, name] : {std::pair{&first, &a}, {&second, &b}})
     if (r->manifest.mode != "cache")
       throw Error(ExitCode::bad_input, "cache-compare", fmt::format("{} is no result of a cache study", shown(*name)), "simtlab cache ... --json=FILE writes one");

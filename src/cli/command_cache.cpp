@@ -118,6 +118,7 @@ void add_cache(CLI::App& app, Action& chosen, const std::optional<std::vector<st
   add_study_options(*sub, options->run.run);
   add_kernel_options(*sub, options->run.kernel);
   add_output_options(*sub, options->run.output);
+  add_progress_option(*sub, options->run.output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, rest = sub->remaining()] { return cache(app, *options, rest, after_dashes); };
   });

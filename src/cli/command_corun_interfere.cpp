@@ -105,7 +105,7 @@ void check_form(const CLI::App& sub, bool kernel, std::size_t names) {
   if (kernel && names > 1) throw Error(ExitCode::usage, "option-conflict", "one kernel at a time, and no applications beside it");
   const auto among = [](const CLI::Option* option, std::initializer_list<const char*> list) { return std::ranges::any_of(list, [&](const char* name) { return option->check_lname(name); }); };
   for (const CLI::Option* option : sub.get_options([](const CLI::Option* given) { return given->count() > 0; })) {
-    if (option->get_positional() || among(option, {"output", "json", "csv", "color", "all", "quiet", "verbose"})) continue;
+    if (option->get_positional() || among(option, {"output", "json", "csv", "color", "all", "quiet", "verbose", "progress"})) continue;
     const bool of_model = among(option, {"profiles", "model"});
     if (kernel == of_model)
       throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", option->get_name(), kernel ? "a kernel that is simulated" : "applications of the profiles"),
@@ -126,6 +126,7 @@ void add_corun_interfere(CLI::App& corun, Action& chosen) {
   add_run_options(*sub, o->run);
   add_kernel_options(*sub, o->kernel);
   add_output_options(*sub, o->output);
+  add_progress_option(*sub, o->output);
   sub->footer("Forms: simtlab corun interfere HW BH                        applications of the profiles, by the interference model\n"
               "       simtlab corun interfere kernel.ptx --launch FILE     a kernel beside data/corun/interfere.ptx, simulated at cycle level");
   sub->callback([&chosen, o, sub] {

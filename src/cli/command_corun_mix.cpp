@@ -226,21 +226,30 @@ int run_mixes(const CLI::App& app, MixOptions o) {
     study.options.log = [&log](std::string_view line) { log.append(line) += '\n'; };
   }
   if (host.cycle)
-    for (const auto& group : groups) host.cycle->record(group, o.output.quiet);
+    for (const auto& group : groups) host.cycle->record(group, o.output);
   std::vector<CorunCell> cells;
+  std::optional<Error> stopped;
+  std::size_t all = 0, ended = 0;
   const Signals signals(host.cycle ? host.cycle->configuration().options.max_time_ns * 1e-9 : 0);
   study.stop = signals.flag();
   try {
-    const Progress progress("simulating", o.output.quiet || !host.cycle);
-    if (host.cycle) host.cycle->run_alone(signals.flag(), study);
+    Progress progress("simulating", o.output);
+    if (host.cycle) progress.at("applications alone"), host.cycle->run_alone(signals.flag(), study);
+    for (const auto& group : groups) study.mixes = group, all += runs_of(study);
+    const auto tell = [&] { progress.at(fmt::format("{} of {} runs of mixes", ended, all)); };
+    study.told = [&] { ++ended, tell(); };
+    tell();
     for (const auto& group : groups) {
       study.mixes = group;
       check_amount(study);
-      for (CorunCell& c : run_study(study)) cells.push_back(std::move(c));
+      run_study(study, cells);
     }
   } catch (const Error& e) {
-    if (e.code() == ExitCode::interrupted && signals.timed_out()) throw time_limit(host.cycle->configuration().options, "");
-    throw;
+    if (e.code() != ExitCode::interrupted) throw;
+    const std::string done = fmt::format("{} of {} runs of mixes were done", ended, all);
+    if (signals.timed_out()) stopped = time_limit(host.cycle->configuration().options, "");
+    else stopped.emplace(ExitCode::interrupted, "interrupted", "interrupted: " + done, cells.empty() ? "no policy had run all of them: there is nothing to report" : "the report covers policies and limits of which all mixes were done");
+    if (cells.empty()) throw *stopped;
   }
   const bool applications = !o.mixes.empty() || o.output.all;
   result::Result result = result_of(cells, applications);
@@ -253,7 +262,13 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   }
   clock.finish(result);
   if (!o.log.empty()) write_to(o.log, log);
-  write_outputs(result, o.output, text_of(cells, applications));
+  std::string text = text_of(cells, applications);
+  if (stopped) {
+    note_stop(result.manifest, *stopped);
+    text = fmt::format("INCOMPLETE: {} of {} runs of mixes were done\n\n", ended, all) + text;
+  }
+  write_outputs(result, o.output, text);
+  if (stopped) throw *stopped;
   return 0;
 }
 
@@ -316,6 +331,7 @@ void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   add_policy_options(corun, o->policy);
   add_cycle_options(corun, *o);
   add_output_options(corun, o->output);
+  add_progress_option(corun, o->output);
   std::string footer = "Policies:\n";
   for (const corun::Policy* p : corun::policies()) footer += fmt::format("  {:<18} {}\n", p->name, p->doc);
   corun.footer(footer + "Form: simtlab corun --mixes 30 --size 4,8,16 --limit 2,4,8,16 --policy mps,shark,fair");

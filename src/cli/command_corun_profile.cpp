@@ -11,6 +11,7 @@
 #include "cli/command_corun_model.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/temporary.h"
 #include "cohost/profile.h"
@@ -44,7 +45,10 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   o.run.output.output = (folder.path() / "report.txt").string();   // the report is of the profiles
   o.run.output.csv.clear();
   o.run.output.quiet = true;
-  const int code = run_command(app, o.run, rest, after_dashes);
+  const int code = [&] {
+    const Progress progress("simulating", wished);
+    return run_command(app, o.run, rest, after_dashes);
+  }();
   if (code != 0) return code;
   const result::Result result = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file);
   if (result.kernels.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
@@ -98,6 +102,7 @@ void add_corun_profile(CLI::App& corun, Action& chosen, const std::optional<std:
   add_run_options(*sub, o->run.run);
   add_kernel_options(*sub, o->run.kernel);
   add_output_options(*sub, o->run.output);
+  add_progress_option(*sub, o->run.output);
   sub->callback([&corun, &chosen, &after_dashes, o, sub] {
     chosen = [&corun, &after_dashes, o, rest = sub->remaining()] { return profile(corun, *o, rest, after_dashes); };
   });

@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "cli/status.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -51,14 +52,15 @@ int top(const TopOptions& o) {
     return 0;
   }
   const Signals signals(0);
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1, overwritable = terminal && can_move_cursor();
   std::uint64_t next_line = 0;
-  for (std::uint32_t i = 0; !*signals.flag(); ++i) {
+  for (std::uint32_t i = 0; !*signals.flag() && !reader_has_left(); ++i) {
     const live::Stats stats = link.stats();
-    std::string text = ::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "";
+    std::string text = overwritable ? "\x1b[H\x1b[2J" : "";
     text += table(stats);
     if (o.decisions != 0) {
       next_line = stats.totals.decisions > o.decisions ? std::max(next_line, stats.totals.decisions - o.decisions) : 0;
-      if (::isatty(STDOUT_FILENO) != 0) next_line = stats.totals.decisions - std::min<std::uint64_t>(stats.totals.decisions, o.decisions);
+      if (terminal) next_line = stats.totals.decisions - std::min<std::uint64_t>(stats.totals.decisions, o.decisions);
       text += link.decisions(next_line);
     }
     print(text);

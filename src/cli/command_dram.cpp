@@ -161,6 +161,7 @@ void add_dram_outputs(CLI::App& sub, DramOptions& o) {
       ->type_name("FILE")
       ->group(group);
   add_output_options(sub, o.output);
+  add_progress_option(sub, o.output);
   sub.add_option("--max-cycles", o.run.max_cycles, "Stop after N clocks of the memory")
       ->type_name("N")
       ->group("Limits");

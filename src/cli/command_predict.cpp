@@ -259,6 +259,7 @@ void add_predict(CLI::App& app, Action& chosen, const std::optional<std::vector<
   add_study_options(*sub, options->run.run);
   add_kernel_options(*sub, options->run.kernel);
   add_output_options(*sub, options->run.output);
+  add_progress_option(*sub, options->run.output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, rest = sub->remaining()] { return predict_command(app, *options, rest, after_dashes); };
   });

@@ -86,6 +86,7 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_option("--confidence", o->confidence, "Of the intervals (default 0.95)")->type_name("SHARE")->group("A curve");
   sub->add_option("--compare", o->compare, "Two measurements instead: results of --json, device files, or names of devices")->expected(2)->check(not_empty)->type_name("A B")->group("Two measurements");
   add_output_options(*sub, o->output);
+  add_progress_option(*sub, o->output);
   sub->footer("Forms: simtlab probe [--gpu NAME | --device N] [--quick] [-o DEVICE.toml] [--base NAME] [--curves FOLDER]\n       simtlab probe --method thesis [--gpu NAME | --device N] [--quick]\n       simtlab probe --analyse CURVE.csv [--detector ks] [--json]\n       simtlab probe --compare A B [--json] [--csv]\n-o writes the device file; of a curve and of a comparison, the text.");
   sub->callback([&chosen, o] { chosen = [o] { return run_probe(*o); }; });
 }

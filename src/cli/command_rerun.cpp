@@ -80,7 +80,9 @@ int rerun(const RerunOptions& o) {
   check_inputs(output, {o.file});
   const Rerun again(before.manifest, Rerun::What::everything);
   const result::Result now = [&] {
-    const Progress progress("running again", o.quiet);
+    OutputOptions shown;
+    shown.quiet = o.quiet;
+    const Progress progress("running again", shown, Progress::Stopped::loses);
     return again.run({}, false);
   }();
   if (!o.json.empty()) write_to(o.json, result::to_json(now));

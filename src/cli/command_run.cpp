@@ -18,6 +18,7 @@
 #include "cli/program.h"
 #include "cli/replay.h"
 #include "cli/run.h"
+#include "cli/signals.h"
 #include "cli/temporary.h"
 #include "frontend/frontend.h"
 #include "frontend/opencl.h"
@@ -78,16 +79,14 @@ void note_limits(ProgramResult& r, const device::ToolOptions& o) {
   }
 }
 
-int exit_code_of(const ProgramResult& r, const std::string& name) {
+int exit_code_of(const ProgramResult& r, const std::string& name, const std::string& color) {
   const result::Manifest& m = r.result.manifest;
   if (m.interrupted) {
-    talk(m.stopped_at.empty()
-             ? "interrupted: the result covers what ran until then\n"
-             : fmt::format("interrupted at {}: the result covers what ran until then\n", m.stopped_at));
+    talk_error(Error(ExitCode::interrupted, "interrupted", "interrupted" + at_place(m.stopped_at), "the result covers what ran until then").format(), color);
     return static_cast<int>(ExitCode::interrupted);
   }
   if (!m.failure.empty()) {
-    talk(m.failure);
+    talk_error(m.failure, color);
     return m.failure_code == 0 ? static_cast<int>(ExitCode::program_failed) : m.failure_code;
   }
   if (r.signal != 0)
@@ -115,6 +114,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   if (!options.record.empty()) config.record = std::filesystem::absolute(options.record).string();
   add_to(config, wanted);
   add_to(config, options.checkpoint);
+  narrate_setup(options.output, configuration, device, options.output.verbose > 1 ? hash_inputs(inputs) : std::vector<result::InputHash>{});
   ProgramResult r = run_program({command, std::move(config), options.mute, data_on_stdout(options.output), options.output, device.device.name});
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
@@ -129,7 +129,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   clock.finish(r.result);
   add_source_texts(r.result);
   write_outputs(r.result, options.output, STDERR_FILENO);
-  return exit_code_of(r, name);
+  return exit_code_of(r, name, options.output.color);
 }
 
 int source(const Run& options, const std::vector<std::string>& arguments,
@@ -139,9 +139,15 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   std::vector<std::string> flags = arguments;
   if (options.output.verbose) flags.push_back("-v");
   const device::Device device = device::load_device(resolve(options.run)).device;
-  const std::filesystem::path executable =
-      compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output.quiet,
-              frontend::architecture_for(device.cc_major, device.cc_minor));
+  const Signals signals(0);   // Ctrl-C ends the compiler, too
+  const std::filesystem::path executable = [&] {
+    try {
+      return compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output.quiet, frontend::architecture_for(device.cc_major, device.cc_minor));
+    } catch (const Error&) {
+      if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", "interrupted while " + first + " was compiled", "nothing was run");
+      throw;
+    }
+  }();
   std::vector<std::string> command = {executable.string()};
   command.insert(command.end(), program_arguments.begin(), program_arguments.end());
   std::vector<std::filesystem::path> inputs;
@@ -312,7 +318,8 @@ void add_run(CLI::App& app, Action& chosen, const std::optional<std::vector<std:
   add_board_options(*sub, options->kernel.board);
   add_observe_options(*sub, options->observe);
   add_output_options(*sub, options->output);
-  add_progress_options(*sub, options->output);
+  add_progress_option(*sub, options->output);
+  add_live_option(*sub, options->output);
   sub->callback([&app, &chosen, &after_dashes, options, sub] {
     chosen = [&app, &after_dashes, options, rest = sub->remaining()] {
       return run_command(app, *options, rest, after_dashes);

@@ -114,7 +114,8 @@ int sweep_command(const CLI::App& app, SweepOptions o, const std::optional<std::
   if (store.has_study()) check_same_study(store, study, db);
   else store.begin(study, signals.flag());
   remember_interest(store, study);
-  SweepTable table(store.axis_names(), o.output.quiet, o.output.verbose);
+  SweepTable table(store.axis_names(), o.output);
+  engine.suspend = table.suspension_wanted();
   const std::uint64_t taken = sweep::recover(store);
   if (o.retry_failed) {
     store.give_back_all(sweep::State::failed);
@@ -185,6 +186,7 @@ void add_sweep(CLI::App& app, Action& chosen, const std::optional<std::vector<st
   form("--html", o->html, "Write a page with Pareto front, main effects and points to FILE");
   form("--timeline", o->timeline, "Write which point ran when and where to FILE, for ui.perfetto.dev");
   add_output_options(*sub, o->output);
+  add_progress_option(*sub, o->output);
   sub->footer(
       "Forms: simtlab sweep study.toml\n"
       "       simtlab sweep --axis sm.count=[60:132:12] --kernels app.cu other.cu\n"

@@ -26,21 +26,26 @@ int validate_all(const CLI::App& app, ValidationOptions o) {
   if (!o.quick) areas.emplace_back("corun-hosts");
   check_validation(o, areas);
   std::vector<AreaReport> reports;
-  {
-    const Progress progress("validating", o.output.quiet);
-    {
-      const Signals signals(0);
-      reports.push_back(timing_area(o.quick, signals.flag()));
-      reports.push_back(cache_area(o.quick, signals.flag()));
-      reports.push_back(dram_area(signals.flag()));
-      reports.push_back(probe_area());
-      reports.push_back(corun_area(signals.flag()));
-    }
+  std::optional<Error> stopped;
+  try {
+    Progress progress("validating", o.output);
     const Signals signals(0);
-    reports.push_back(predict_area(app, o.quick, signals.flag()));
-    if (!o.quick) reports.push_back(hosts_area(app, signals.flag()));
+    const auto next = [&](auto&& area) {
+      progress.at(fmt::format("{}, {} of {} areas", areas[reports.size()], reports.size() + 1, areas.size()));
+      reports.push_back(area());
+    };
+    next([&] { return timing_area(o.quick, signals.flag()); });
+    next([&] { return cache_area(o.quick, signals.flag()); });
+    next([&] { return dram_area(signals.flag()); });
+    next([&] { return probe_area(); });
+    next([&] { return corun_area(signals.flag()); });
+    next([&] { return predict_area(app, o.quick, signals.flag()); });
+    if (!o.quick) next([&] { return hosts_area(app, signals.flag()); });
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::interrupted || reports.empty()) throw interrupted_validation(e);
+    stopped.emplace(ExitCode::interrupted, "interrupted", fmt::format("interrupted when {} of {} areas were done", reports.size(), areas.size()), "the report is of those; nothing was compared with the kept rows");
   }
-  return end_validation(std::move(reports), clock, o);
+  return end_validation(std::move(reports), clock, o, stopped);
 }
 
 constexpr const char* quick_areas = "Minutes less: few sizes, devices and nests, and not the fast host of mixes beside the cycle-level one";

@@ -65,16 +65,16 @@ const cohost::Described& CycleApplications::find(const std::string& name) const 
   return *at;
 }
 
-void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes, bool quiet) {
+void CycleApplications::record(const std::vector<std::vector<std::string>>& mixes, const OutputOptions& output) {
   std::vector<const cohost::Described*> wanted;
   for (const std::vector<std::string>& mix : mixes)
     for (const std::string& name : mix)
       if (const cohost::Described* one = &find(name); std::ranges::find(wanted, one) == wanted.end()) wanted.push_back(one);
   for (const cohost::Described* one : wanted)
-    if (std::ranges::find(recorded_, one, &Recorded::application) == recorded_.end()) recorded_.push_back({one, record(*one, quiet)});
+    if (std::ranges::find(recorded_, one, &Recorded::application) == recorded_.end()) recorded_.push_back({one, record(*one, output)});
 }
 
-std::filesystem::path CycleApplications::record(const cohost::Described& a, bool quiet) const {
+std::filesystem::path CycleApplications::record(const cohost::Described& a, const OutputOptions& output) const {
   if (a.is_trace()) return a.file;
   Run run;
   run.run = run_;
@@ -82,7 +82,7 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a, bool
   run.run.sharing.reset();   // of kernels that are timed
   run.record = (folder_.path() / fmt::format("{}.simt", recorded_.size())).string();
   run.mute = true;
-  run.output.quiet = quiet;
+  run.output.quiet = output.quiet;
   std::vector<std::string> rest = {a.file.string()};
   std::optional<std::vector<std::string>> after_dashes;
   if (a.is_kernel()) {

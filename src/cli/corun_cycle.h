@@ -28,7 +28,7 @@ class CycleApplications {
   const device::LoadedDevice& device() const { return device_; }
 
   // Runs the applications of these mixes for what they launch, without times. Throws Error, also for a name that is not there.
-  void record(const std::vector<std::vector<std::string>>& mixes, bool quiet);
+  void record(const std::vector<std::vector<std::string>>& mixes, const OutputOptions& output);
   // Runs those that were recorded alone, cycle by cycle; gives the study their profiles and this host, which must outlive it.
   void run_alone(const volatile bool* stop, CorunStudy& study);
 
@@ -38,7 +38,7 @@ class CycleApplications {
     std::filesystem::path trace;
   };
   const cohost::Described& find(const std::string& name) const;
-  std::filesystem::path record(const cohost::Described& application, bool quiet) const;
+  std::filesystem::path record(const cohost::Described& application, const OutputOptions& output) const;
 
   const CLI::App& app_;
   const std::filesystem::path file_;

@@ -134,7 +134,7 @@ DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, 
   OutputOptions inner;
   inner.json = file;
   inner.output = (folder.path() / "report.txt").string();
-  inner.quiet = output.quiet;
+  inner.quiet = output.quiet, inner.progress = output.progress;
   DisturbedKernel out;
   simulate({configuration, device, inner, clock, hash_inputs(inputs), {}, {}, {}}, [&](gpu::Gpu& gpu, const volatile bool* stop) {
     const gpu::ModuleId module = gpu.load_module(run.file, source.ptx), other = gpu.load_module("interfere.ptx", noise_text);

@@ -73,28 +73,39 @@ std::vector<MixResult> run_all(const CorunStudy& study, const std::string& polic
       for (const auto& [name, priority] : study.priorities)
         if (w.name == name) w.priority = priority;
     out.push_back(study.host ? study.host(workloads, corun::policy(policy), options) : corun::run_fast(workloads, corun::policy(policy), options));
+    if (study.told) study.told();
   }
   return out;
 }
 
 }  // namespace
 
-std::vector<CorunCell> run_study(const CorunStudy& study) {
-  std::vector<CorunCell> out;
+std::size_t runs_of(const CorunStudy& study) {
+  const auto others = std::ranges::count_if(study.policies, [](const std::string& p) { return p != "mps"; });   // that is the reference in any case
+  return study.mixes.size() * study.limits.size() * (1 + static_cast<std::size_t>(others));
+}
+
+void run_study(const CorunStudy& study, std::vector<CorunCell>& out) {
   for (const std::uint32_t limit : study.limits) {
     CorunStudy silent = study;   // a log is of the policy that was asked for
     silent.options.log = {};
     const bool has_mps = std::ranges::find(study.policies, "mps") != study.policies.end();
     const std::vector<MixResult> reference = run_all(has_mps && study.policies.size() == 1 ? study : silent, "mps", limit);
     for (const std::string& policy : study.policies) {
-      CorunCell& cell = out.emplace_back();
+      CorunCell cell;
       cell.policy = policy;
       cell.limit = limit;
       cell.size = study.mixes.front().size();
       cell.mixes = policy == "mps" ? reference : run_all(study, policy, limit);
       finish(cell, reference);
+      out.push_back(std::move(cell));
     }
   }
+}
+
+std::vector<CorunCell> run_study(const CorunStudy& study) {
+  std::vector<CorunCell> out;
+  run_study(study, out);
   return out;
 }
 

@@ -38,11 +38,15 @@ struct CorunStudy {
   std::vector<std::pair<std::string, std::int32_t>> priorities;   // by application
   double shorten = 10;
   const volatile bool* stop = nullptr;
+  std::function<void()> told;                      // a mix has run under a policy with a limit
   // What runs a mix: the fast host, unless another one is given.
   std::function<corun::MixResult(std::span<const corun::Workload>, const corun::Policy&, const corun::HostOptions&)> host;
 };
-// Cells by limit, then by policy. Throws Error(interrupted).
+// Adds cells by limit, then by policy. Throws Error(interrupted) when those that were done are added.
+void run_study(const CorunStudy& study, std::vector<CorunCell>& out);
 std::vector<CorunCell> run_study(const CorunStudy& study);
+// How often it tells.
+std::size_t runs_of(const CorunStudy& study);
 
 void set_metrics(const CorunCell& cell, result::Metrics& metrics);
 result::Result result_of(const std::vector<CorunCell>& cells, bool applications);

@@ -241,7 +241,7 @@ int run_dram(DramOptions o) {
   result::Result result;
   Session session(o, configuration, memory, signals);
   try {
-    const Progress progress("simulating", o.output.quiet);
+    const Progress progress("simulating", o.output);
     session.run(result);
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted && signals.timed_out()) throw time_limit(configuration.options, {});

@@ -82,7 +82,7 @@ std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base,
   for (const report::Suspect& s : chosen(kernel, options)) {
     Remedy r{s.what_if, s.because, &find_limit(s.what_if)};
     if (r.what->member == &device::WhatIf::zero_launch_cost) r.metric = "program.time";
-    const Progress progress("simulating with " + s.what_if, false);
+    const Progress progress("simulating with " + s.what_if, OutputOptions{}, Progress::Stopped::loses);
     const result::Result with = rerun.run(s.what_if, false);
     r.before = time_of(base, kernel, r.metric);
     r.after = time_of(with, pick(with.kernels, kernel.name), r.metric);
@@ -138,7 +138,7 @@ std::string json(const std::string& file, const result::KernelResult& kernel, co
 
 // The run again with what the file lacks: lines and waits. Tells if the times are not those of the file.
 result::Result observed_again(const Rerun& rerun, const result::Result& result, std::string& note) {
-  const Progress progress("simulating again", false);
+  const Progress progress("simulating again", OutputOptions{}, Progress::Stopped::loses);
   result::Result again = rerun.run({}, true);
   const double before = result.total.get("gpu.cycles").value_or(0), now = again.total.get("gpu.cycles").value_or(0);
   if (before != now)

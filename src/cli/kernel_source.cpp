@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "frontend/frontend.h"
 #include "frontend/opencl.h"
 
@@ -31,7 +32,10 @@ KernelSource read_kernel_source(const std::string& file, const std::vector<std::
   request.architecture = frontend::architecture_for(device.cc_major, device.cc_minor);
   request.global_offset = launch.offset.has_value();
   request.verbose = output.verbose;
-  frontend::OpenClBuild build = frontend::compile_opencl(request);
+  frontend::OpenClBuild build = [&] {
+    const Progress progress("compiling", output, Progress::Stopped::loses);
+    return frontend::compile_opencl(request);
+  }();
   for (const std::string& command : build.commands) talk(command + "\n");
   if (!output.quiet)
     for (const std::string& note : build.notes) talk("note: " + note + "\n");

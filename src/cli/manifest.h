@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/options.h"
 #include "result/metrics.h"
 
@@ -15,6 +16,9 @@ namespace simtlab::cli {
 void remember_command_line(const std::vector<std::string>& words);
 
 std::string typed_command();
+
+// What ended a run before its end: for the manifest of what it has done.
+void note_stop(result::Manifest& manifest, const Error& error);
 
 class RunClock {
  public:
@@ -30,6 +34,9 @@ class RunClock {
 std::vector<result::InputHash> hash_inputs(const std::vector<std::filesystem::path>& paths);
 std::vector<result::ConfigValue> configuration_of(const device::Configuration& configuration,
                                                   const device::LoadedDevice& device);
+
+// With -v the device and the mode, with -vv every file that was read for them, and the inputs.
+void narrate_setup(const OutputOptions& output, const device::Configuration& configuration, const device::LoadedDevice& device, const std::vector<result::InputHash>& inputs);
 
 std::string_view version();
 

@@ -141,10 +141,13 @@ std::vector<std::byte> parameters_of(const ptx::Function& f, const loops::Descri
 }  // namespace
 
 NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping, const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
-                             const device::Device& device, const device::ToolOptions& tool, bool quiet) {
+                             const device::Device& device, const device::ToolOptions& tool, const OutputOptions& output) {
   check_data(nest, run);
   const Signals signals(tool.max_time_ns * 1e-9);
-  gpu::Gpu gpu(device, options_of(tool, signals));
+  Pulse pulse;
+  gpu::Options settings = options_of(tool, signals);
+  if (Progress::wanted(output, false)) settings.pulse = &pulse;
+  gpu::Gpu gpu(device, settings);
   std::vector<Buffer> buffers = buffers_of(run);
   for (Buffer& b : buffers) {
     // Arrays begin at multiples of 256 on a GPU, wherever they begin here: the first argument that points to it, if it points to its bytes.
@@ -162,7 +165,7 @@ NestSimulation simulate_nest(const loops::Description& nest, const loops::Mappin
   SIMTLAB_ASSERT(found.has_value(), "the kernel that was made is not in its module");
   const std::vector<std::byte> parameters = parameters_of(gpu.module(module).functions[found->function], nest, run, buffers);
   {
-    const Progress progress("simulating", quiet);
+    const Progress progress("simulating", output, {settings.pulse, false, device.name, tool.mode});
     gpu.launch(*found, {static_cast<std::uint32_t>(mapping.grid[0]), static_cast<std::uint32_t>(mapping.grid[1]), static_cast<std::uint32_t>(mapping.grid[2])}, {mapping.block[0], mapping.block[1], mapping.block[2]}, 0, parameters, 0);
     gpu.synchronize();
   }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/options.h"
 #include "device/settings.h"
 #include "frontend/loops.h"
 #include "loops/pattern.h"
@@ -21,6 +22,6 @@ struct NestSimulation {
 
 // Throws Error: "loop-data" without data, "loop-result" (program_failed) where they differ, exec::Fault and what else a launch can throw.
 NestSimulation simulate_nest(const loops::Description& nest, const loops::Mapping& mapping, const std::string& ptx, const std::string& kernel, const frontend::LoopRun& run,
-                             const device::Device& device, const device::ToolOptions& tool, bool quiet);
+                             const device::Device& device, const device::ToolOptions& tool, const OutputOptions& output);
 
 }  // namespace simtlab::cli

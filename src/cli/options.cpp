@@ -176,20 +176,22 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
       ->group(group);
   command.add_flag("-q,--quiet", options.quiet, "No report on stderr, no notes, no progress; errors only")
       ->group(group);
-  command.add_flag("-v,--verbose", options.verbose, "As --all, and say what is being done on stderr")
+  command.add_flag("-v,--verbose", options.verbose, "As --all, and say what is being done on stderr; twice (-vv): which files are read, and a program's environment, too")
       ->group(group);
 }
 
-void add_progress_options(CLI::App& command, OutputOptions& options) {
-  const auto group = "Output";
+void add_progress_option(CLI::App& command, OutputOptions& options) {
   command.add_option("--progress", options.progress, "auto (default: a line on the terminal), plain (a line on stderr every ten seconds) or none")
       ->check(CLI::IsMember({"auto", "plain", "none"}))
       ->type_name("HOW")
-      ->group(group);
+      ->group("Output");
+}
+
+void add_live_option(CLI::App& command, OutputOptions& options) {
   command.add_option("--live", options.live, "Write how far the run is to FILE as it goes on, for `simtlab view FILE`")
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
-      ->group(group);
+      ->group("Output");
 }
 
 std::vector<std::filesystem::path> files_of(const device::Configuration& configuration,
@@ -253,10 +255,13 @@ device::Configuration resolve(const RunOptions& options) {
   return configuration;
 }
 
+std::string at_place(const std::string& where) {
+  return where.empty() || where == "interrupted" ? "" : (where.starts_with("in ") ? " " : " at ") + where;
+}
+
 Error time_limit(const device::ToolOptions& options, const std::string& where) {
   return {ExitCode::failure, "limit-time",
-          fmt::format("stopped after the time limit of {:g} s{}{}", options.max_time_ns * 1e-9,
-                      where.empty() ? "" : " at ", where),
+          fmt::format("stopped after the time limit of {:g} s{}", options.max_time_ns * 1e-9, at_place(where)),
           "raise --max-time, or a smaller problem"};
 }
 

@@ -36,7 +36,8 @@ struct OutputOptions {
   std::string output;     // -o
   std::string json, csv;  // file name, "-" for stdout, empty for none
   std::string color = "auto";
-  bool all = false, quiet = false, verbose = false;
+  bool all = false, quiet = false;
+  unsigned verbose = 0;   // -v 1, -vv 2
   std::string progress = "auto";   // plain: lines in a log, none
   std::string live;                // file that says how far the command is (cli/live_file.h)
   // What a command writes besides: the option, and the name it was given, which outlives this. "-" is stdout.
@@ -52,8 +53,10 @@ void add_device_options(CLI::App& command, DeviceOptions& options);
 void add_study_options(CLI::App& command, RunOptions& options);
 void add_run_options(CLI::App& command, RunOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options);
-// Of commands that simulate for long.
-void add_progress_options(CLI::App& command, OutputOptions& options);
+// Of commands that may take long.
+void add_progress_option(CLI::App& command, OutputOptions& options);
+// Of those that tell others how far they are, too.
+void add_live_option(CLI::App& command, OutputOptions& options);
 
 // A check for options that name something: an empty value is a script's variable that was not set.
 std::string refuse_empty(std::string& value);
@@ -62,6 +65,8 @@ std::string refuse_empty(std::string& value);
 device::Configuration resolve(const DeviceOptions& options);
 device::Configuration resolve(const RunOptions& options);
 
+// " at warp 3 of ...", " in kernel ...", or nothing, as the simulation names the place.
+std::string at_place(const std::string& where);
 // What a run that --max-time stopped ends with. where: in a kernel, in words; may be empty.
 Error time_limit(const device::ToolOptions& options, const std::string& where);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <clocale>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "base/files.h"
 #include "base/shown.h"
 #include "cli/host.h"
+#include "cli/status.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -25,21 +27,31 @@ bool environment_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
 }
+// CLICOLOR=0, CLICOLOR_FORCE=0: what older programs take for "not".
+bool environment_says_no(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && std::string_view(value) == "0";
+}
+
+// no-color.org and bixense.com/clicolors: who wants no colour is heard first.
+bool wants_colour(bool terminal) {
+  if (environment_set("NO_COLOR")) return false;
+  if (environment_set("CLICOLOR_FORCE") && !environment_says_no("CLICOLOR_FORCE")) return true;
+  return terminal && can_move_cursor() && !environment_says_no("CLICOLOR");
+}
+
+std::atomic<bool> stdout_reader_left{false};
 
 void write_all(int descriptor, std::string_view text) {
   if (Host* const served = host()) {
     descriptor == STDOUT_FILENO ? served->add_output(text) : served->add_message(text);
     return;
   }
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && (errno == EPIPE || descriptor == STDERR_FILENO)) return;  // the reader has seen enough
-    if (written < 0)
-      throw Error(ExitCode::failure, "file-write",
-                  fmt::format("cannot write to stdout: {}", std::strerror(errno)));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (write_past_status(descriptor, text)) return;
+  const bool left = errno == EPIPE;  // the reader has seen enough
+  if (left && descriptor == STDOUT_FILENO) stdout_reader_left = true;
+  if (left || descriptor == STDERR_FILENO) return;
+  throw Error(ExitCode::failure, "file-write", fmt::format("cannot write to stdout: {}", std::strerror(errno)));
 }
 
 // The same for two names of one file: device and inode, or of a file that does not exist its path without
@@ -100,11 +112,7 @@ report::Style style_for(int descriptor, const std::string& color) {
   report::Style style;
   if (host() != nullptr) return style;   // text that nobody's terminal shows
   const bool terminal = ::isatty(descriptor) == 1;
-  const char* term = std::getenv("TERM");
-  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
-  style.colour = color == "always" ||
-                 (color == "auto" &&
-                  (environment_set("CLICOLOR_FORCE") || (terminal && !dumb && !environment_set("NO_COLOR"))));
+  style.colour = color == "always" || (color == "auto" && wants_colour(terminal));
   style.unicode = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
   winsize size{};
   if (terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
@@ -125,8 +133,37 @@ void write_to(const std::string& file, std::string_view content) {
 void print(std::string_view text) {
   write_all(STDOUT_FILENO, text);
 }
+void narrate(const OutputOptions& options, unsigned level, std::string_view text) {
+  if (options.verbose >= level && !options.quiet) talk(fmt::format("simtlab: {}\n", text));
+}
+
+bool reader_has_left() { return stdout_reader_left; }
 void talk(std::string_view text) {
   write_all(STDERR_FILENO, text);
+}
+
+void talk_error(std::string_view formatted, const std::string& color) {
+  const report::Style style = style_for(STDERR_FILENO, color);
+  if (!style.colour) return talk(formatted);
+  std::string out;
+  while (!formatted.empty()) {
+    const std::size_t end = std::min(formatted.find('\n'), formatted.size() - 1) + 1;
+    const std::string_view line = formatted.substr(0, end);
+    formatted.remove_prefix(end);
+    // Lines of the source that is quoted are indented; they may say anything.
+    const bool quoted = line.starts_with(' '), hints = line.starts_with("  hint: ");
+    const std::string_view word = hints ? "hint:" : "error:";
+    const std::size_t at = quoted && !hints ? line.npos : line.find(word);
+    if (at == line.npos) {
+      out += line;
+      continue;
+    }
+    if (at > 0 && !hints) out += report::painted(line.substr(0, at), report::Paint::bold, style);
+    else out += line.substr(0, at);
+    out += report::painted(word, hints ? report::Paint::accent : report::Paint::bad, style);
+    out += line.substr(at + word.size());
+  }
+  talk(out);
 }
 
 void check_outputs(OutputOptions& options) {

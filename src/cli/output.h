@@ -18,7 +18,12 @@ report::Style style_for(int descriptor, const std::string& color);
 
 void print(std::string_view
                text);  // stdout; throws Error(failure) if it can't be written, quietly ends on a closed pipe
+// What is being done, on stderr: with -v that of level 1, with -vv of 2, too. Quiet is quiet.
+void narrate(const OutputOptions& options, unsigned level, std::string_view text);
+bool reader_has_left();   // of stdout: print() writes into nothing
 void talk(std::string_view text);                                  // stderr
+// What Error::format() says, on stderr; in colour where `color` (--color) and the terminal want it.
+void talk_error(std::string_view formatted, const std::string& color);
 void write_to(const std::string& file, std::string_view content);  // "-" is stdout
 
 // Throws Error(usage) if two outputs would share stdout or a file. "/dev/stdout" becomes "-".

@@ -252,7 +252,7 @@ std::vector<unsigned> levels_of(const Description& nest, const loops::Mapping& m
 class LoopStudy {
  public:
   LoopStudy(const LoopOptions& o, std::string file) : file_(std::move(file)), program_(source_of(o, file_)), nest_(loops::parse_description(program_.describe())) {}
-  result::Result at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, bool quiet);
+  result::Result at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const OutputOptions& output);
 
  private:
   std::string file_;
@@ -261,7 +261,7 @@ class LoopStudy {
   std::optional<Measurement> measured_;   // of the one run
 };
 
-result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, bool quiet) {
+result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const OutputOptions& output) {
   const device::Configuration configuration = resolve(run);
   const device::LoadedDevice device = device::load_device(configuration);
   const Description& nest = nest_;
@@ -297,7 +297,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
   if (!o.emit_ptx.empty() || o.simulate) ptx = program_.ptx(levels_of(nest, best.counts.mapping), name, architecture);
   if (!o.emit_ptx.empty()) write_to(o.emit_ptx, ptx);
   if (o.simulate) {
-    const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, quiet);
+    const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, output);
     loops::Worth w = answer.worth.front();
     w.model = "simulation";
     w.kernel_ns = s.time_ns;
@@ -356,8 +356,8 @@ std::optional<std::string> loop_option_given(const LoopOptions& o) {
   return std::nullopt;
 }
 
-result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, bool quiet) {
-  return LoopStudy(o, file).at(o, run, predict, quiet);
+result::Result loop_result(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const std::string& file, const OutputOptions& output) {
+  return LoopStudy(o, file).at(o, run, predict, output);
 }
 
 int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions output, const gpu::PredictOptions& predict, const std::vector<std::string>& rest,
@@ -380,10 +380,10 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
       LoopOptions varied = o;
       RunOptions there = run;
       for (std::size_t i = 0; i < axes.size(); ++i) vary(varied, there, axes[i], values[i]);
-      return study.at(varied, there, predict, output.quiet);
+      return study.at(varied, there, predict, output);
     });
   }
-  result::Result result = study.at(o, run, predict, output.quiet);
+  result::Result result = study.at(o, run, predict, output);
   clock.finish(result);
   write_outputs(result, output, STDOUT_FILENO);
   return 0;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/axes.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "frontend/launch_file.h"
 #include "predict/model.h"
 #include "report/format.h"
@@ -132,11 +134,27 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output, const st
   check_outputs(output);
   const std::size_t count = count_points(axes, "predict-sweep");
   std::vector<PredictedPoint> points;
-  for (std::size_t i = 0; i < count; ++i) points.push_back(predicted_point(at, point_of(axes, i)));
-  const Printed out = printed(axes, points, style_for(1, output.color));
+  std::optional<Error> stopped;
+  try {
+    Progress progress("predicting", output);
+    for (std::size_t i = 0; i < count; ++i) {
+      progress.at(fmt::format("{} of {} variants done", i, count));
+      points.push_back(predicted_point(at, point_of(axes, i)));
+    }
+  } catch (const Error& e) {
+    if (e.code() != ExitCode::interrupted || points.empty()) throw;
+    stopped = e;
+  }
+  const report::Style style = style_for(1, output.color);
+  Printed out = printed(axes, points, style);
+  if (stopped) {
+    out.document["interrupted"] = true;
+    out.text = report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", points.size(), count), report::Paint::bad, style) + out.text;
+  }
   if (!output.csv.empty()) write_to(output.csv, out.csv);
   if (!output.json.empty()) write_to(output.json, out.document.dump(2) + "\n");
   write_text(output, out.text);
+  if (stopped) throw *stopped;
   return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
 }
 

@@ -159,7 +159,7 @@ int probe_board(ProbeOptions o) {
     options.seed = source.configuration.options.seed;
     options.interrupt = signals.flag();
     probe::Bench bench(*board, options, found);
-    const Progress progress("measuring", o.output.quiet);
+    const Progress progress("measuring", o.output);
     outcome = thesis ? probe::run_thesis(bench) : probe::run_probes(bench, o.only);
     launches = bench.launches;
   }

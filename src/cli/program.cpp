@@ -21,7 +21,9 @@
 #include "base/shown.h"
 #include "cli/elf.h"
 #include "cli/host.h"
+#include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/relay.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
 #include "device/catalogue.h"
@@ -80,9 +82,24 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
+// What the child gets for its standard output and error; -1: ours.
+struct Streams {
+  int out = -1, err = -1;
+  bool stdout_to_stderr = false, mute = false;
+  bool of_a_caller = false;   // the signals are those of the program that called us
+};
+
+// In the child, before it becomes the program.
+void take_streams(const Streams& streams) {
+  if (streams.out >= 0) ::dup2(streams.out, STDOUT_FILENO);
+  if (streams.err >= 0) ::dup2(streams.err, STDERR_FILENO);
+  if (streams.stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (!streams.mute) return;
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+}
+
 // Starts the child; a pipe that exec closes tells whether it worked.
-pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment,
-            bool stdout_to_stderr, bool mute, int words) {
+pid_t start(const fs::path& program, std::vector<std::string> command, std::vector<std::string> environment, const Streams& streams) {
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::failure, "program-start", fmt::format("pipe: {}", std::strerror(errno)));
@@ -94,17 +111,13 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE}) std::signal(signal, SIG_DFL);
-    if (words >= 0) {
+    if (streams.of_a_caller) {
       // The thread that works for a caller leaves signals to the caller's own.
       sigset_t none;
       sigemptyset(&none);
       ::sigprocmask(SIG_SETMASK, &none, nullptr);
-      ::dup2(words, STDOUT_FILENO);
-      ::dup2(words, STDERR_FILENO);
     }
-    if (stdout_to_stderr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (mute)
-      if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+    take_streams(streams);
     ::execve(program.c_str(), argv.data(), envp.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t ignored = ::write(report[1], &reason, sizeof reason);
@@ -239,8 +252,9 @@ ProgramResult run_program(const ProgramRun& run) {
   check_cuda_linkage(facts, run.command.front());
   const TemporaryDirectory folder;
   const fs::path config = folder.path() / "run.json", result = folder.path() / "result.json";
-  // What it prints stands on the terminal, too, unless nobody is to see it.
-  const bool shares_terminal = !run.mute;
+  Relay relay(host() == nullptr && Progress::row_wanted(run.output));
+  // Without a relay what it prints would be mixed with the row that is overwritten.
+  const bool shares_terminal = !run.mute && !relay.possible();
   result::RunConfig given = run.config;
   std::optional<PulseFile> pulse;
   if (Progress::wanted(run.output, shares_terminal)) {
@@ -249,16 +263,24 @@ ProgramResult run_program(const ProgramRun& run) {
   }
   write_file_atomically(config, result::to_json(given));
   std::vector<std::string> environment = child_environment(config, result);
+  narrate(run.output, 1, fmt::format("{} runs with the CUDA and OpenCL libraries of {}", shown(program.string()), runtime_directory().string()));
+  for (const std::string& e : environment)
+    if (e.starts_with("SIMTLAB_") || e.starts_with("LD_LIBRARY_PATH=") || e.starts_with("OCL_ICD_VENDORS=")) narrate(run.output, 2, "its environment: " + shown(e));
 
   const Words words(folder.path());
   Signals signals(run.config.max_time_s);
-  Progress progress("simulating", run.output, {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
-  const pid_t child = start(program, run.command, std::move(environment), run.stdout_to_stderr, run.mute, words.descriptor());
+  Progress progress(run.config.mode == "predict" ? "predicting" : "simulating", run.output, {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
+  const bool of_a_caller = words.descriptor() >= 0;
+  const pid_t child = start(program, run.command, std::move(environment),
+                            {of_a_caller ? words.descriptor() : relay.in_place_of(STDOUT_FILENO), of_a_caller ? words.descriptor() : relay.in_place_of(STDERR_FILENO), run.stdout_to_stderr,
+                             run.mute, of_a_caller});
   signals.forward_to(child);
+  relay.started(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   signals.forward_to(0);
+  relay.ended();
   progress.end(ending(status, signals));
   words.hand_over();
 

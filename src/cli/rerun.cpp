@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 // Options of `run` that say where something is written or shown.
 bool is_output_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--all", "-q", "--quiet", "-v", "--verbose", "--lines"};
+  static constexpr std::array flags = {"--json", "--csv", "--all", "-q", "--quiet", "-v", "-vv", "--verbose", "--lines"};
   return std::ranges::find(flags, a) != flags.end();
 }
 bool is_output_value(std::string_view a) {
@@ -42,7 +42,7 @@ bool writes_file(std::string_view a) {
   return std::ranges::find(options, a) != options.end();
 }
 bool is_shown_flag(std::string_view a) {
-  static constexpr std::array flags = {"--json", "--csv", "--html", "--all", "-q", "--quiet", "-v", "--verbose", "--update", "--gate"};
+  static constexpr std::array flags = {"--json", "--csv", "--html", "--all", "-q", "--quiet", "-v", "-vv", "--verbose", "--update", "--gate"};
   return std::ranges::find(flags, a) != flags.end();
 }
 // Commands whose --json is a result file.

@@ -36,8 +36,9 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
 // Both a signal and the time limit stop the simulation as an interruption; the user is told which it was.
 Error what_ended_it(const Error& error, const Signals& signals, const device::ToolOptions& o) {
   if (error.code() != ExitCode::interrupted) return error;
-  if (signals.timed_out()) return time_limit(o, error.diagnostics().front().message);
-  return error;
+  const std::string& where = error.diagnostics().front().message;
+  if (signals.timed_out()) return time_limit(o, where);
+  return {ExitCode::interrupted, "interrupted", "interrupted" + at_place(where), "the result covers what ran until then"};
 }
 
 bool has_partial_result(const Error& error, const gpu::Gpu& gpu) {
@@ -51,6 +52,7 @@ bool has_partial_result(const Error& error, const gpu::Gpu& gpu) {
 
 int simulate(const Simulation& simulation, const Work& work) {
   const device::ToolOptions& tool = simulation.configuration.options;
+  narrate_setup(simulation.output, simulation.configuration, simulation.device, simulation.inputs);
   const Signals signals(tool.max_time_ns * 1e-9);
   gpu::Options gpu_settings = gpu_options(tool, signals);
   gpu_settings.record = simulation.kept.record;
@@ -64,7 +66,7 @@ int simulate(const Simulation& simulation, const Work& work) {
   std::optional<Error> failure;
   std::string where;
   try {
-    Progress progress("simulating", simulation.output, {gpu_settings.pulse, false, simulation.device.device.name, tool.mode});
+    Progress progress(tool.mode == "predict" ? "predicting" : "simulating", simulation.output, {gpu_settings.pulse, false, simulation.device.device.name, tool.mode});
     try {
       work(gpu, signals.flag());
       progress.end("done");
@@ -89,10 +91,7 @@ int simulate(const Simulation& simulation, const Work& work) {
   m.configuration = configuration_of(simulation.configuration, simulation.device);
   if (failure) {
     m.stopped_at = where;
-    m.interrupted = failure->code() == ExitCode::interrupted;
-    m.failure = failure->format();
-    m.failure_id = failure->id();
-    m.failure_code = static_cast<int>(failure->code());
+    note_stop(m, *failure);
   }
   if (simulation.add) simulation.add(result);
   simulation.clock.finish(result);

@@ -1,12 +1,11 @@
 #include "cli/sweep_table.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/shown.h"
 #include "cli/output.h"
+#include "cli/status.h"
 #include "report/format.h"
 #include "sweep/process.h"
 
@@ -19,8 +18,8 @@ constexpr std::chrono::seconds silent_for{1};   // what is over at once needs no
 
 }  // namespace
 
-SweepTable::SweepTable(std::vector<std::string> axes, bool quiet, bool verbose)
-    : axes_(std::move(axes)), quiet_(quiet), verbose_(verbose), terminal_(::isatty(STDERR_FILENO) == 1 && !quiet), width_(style_for(STDERR_FILENO, "never").width) {}
+SweepTable::SweepTable(std::vector<std::string> axes, const OutputOptions& output)
+    : axes_(std::move(axes)), quiet_(output.quiet), verbose_(output.verbose > 0), shown_(progress_shown(output)), next_(begun_ + silent_for) {}
 
 std::string SweepTable::label(const std::vector<std::string>& values) const {
   std::string out;
@@ -29,15 +28,12 @@ std::string SweepTable::label(const std::vector<std::string>& values) const {
 }
 
 void SweepTable::say(const std::string& text) {
-  if (quiet_) return;
-  clear();
-  talk(text + "\n");
+  if (!quiet_) talk(text + "\n");
 }
 
 void SweepTable::finished(const sweep::Point& p, const sweep::Outcome& o) {
   ++ended_;
   const double seconds = std::max(0.0, o.ended - o.begun);
-  busy_s_ += seconds;
   const bool failed = !o.error.empty() || o.exit_code != 0;
   const std::string text = fmt::format("point {}: {} in {} {}{}", p.id, failed ? "failed" : "done", report::format_time(seconds * 1e9), label(p.values),
                                        failed ? ": " + shown(o.error.substr(0, o.error.find('\n')), 160) : "");
@@ -55,27 +51,31 @@ std::string SweepTable::headline(const sweep::Counts& c) const {
   const std::uint64_t left = c.pending + c.running;
   std::string out = fmt::format("{} of {} points done, {} failed, {} running, {:.0f} s", c.done, c.all(), c.failed, c.running, elapsed);
   if (ended_ > 0 && left > 0) out += fmt::format(", about {} left", report::format_time(elapsed / static_cast<double>(ended_) * static_cast<double>(left) * 1e9));
-  return out + " (Ctrl-C stops, the same command goes on)";
+  if (shown_ == Shown::lines) return out;
+  // The longest hint that fits.
+  const std::size_t columns = row_columns(screen());
+  for (const char* hint : {stop_wanted() ? " (stopping; Ctrl-C again leaves at once)" : " (Ctrl-C stops, the same command goes on)", stop_wanted() ? " (stopping)" : " (Ctrl-C stops)"})
+    if (out.size() + std::char_traits<char>::length(hint) <= columns) return out + hint;
+  return out;
 }
 
 void SweepTable::tick(const sweep::Counts& counts, const std::vector<sweep::RunningPoint>& running) {
   const auto now = std::chrono::steady_clock::now();
-  if (!terminal_ || now - begun_ < silent_for || now - drawn_ < redraw_every) return;
-  drawn_ = now;
+  if (shown_ == Shown::nothing || now < next_) return;
+  if (shown_ == Shown::lines) {
+    next_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(plain_interval_s));
+    return talk(headline(counts) + "\n");
+  }
+  next_ = now + redraw_every;
   std::vector<std::string> rows = {headline(counts)};
   for (std::size_t i = 0; i < running.size() && i < shown_running; ++i)
     rows.push_back(fmt::format("  point {} for {:.0f} s  {}", running[i].id, std::max(0.0, sweep::unix_time() - running[i].begun), label(running[i].values)));
   for (const std::string& text : last_) rows.push_back("  " + text);
-  clear();
-  std::string out;
-  for (const std::string& row : rows) out += report::shortened(report::printable(row), width_ - 1) + "\n";
-  talk(out);
-  lines_ = rows.size();
+  show_status(rows);
 }
 
-void SweepTable::clear() {
-  if (lines_ > 0) talk(fmt::format("\x1b[{}A\x1b[J", lines_));
-  lines_ = 0;
-}
+void SweepTable::suspend() { suspension_.now(); }
+
+void SweepTable::clear() { clear_status(); }
 
 }  // namespace simtlab::cli

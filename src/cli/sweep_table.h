@@ -1,22 +1,26 @@
-// What a sweep says while it runs: on a terminal a table that is redrawn, with --verbose a line a point.
+// What a sweep says while it runs: on a terminal a table that is redrawn, with --progress plain its headline now and then, with --verbose a line a
+// point.
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <vector>
 
+#include "cli/progress.h"
+#include "cli/signals.h"
 #include "sweep/engine.h"
 
 namespace simtlab::cli {
 
 class SweepTable : public sweep::Listener {
  public:
-  SweepTable(std::vector<std::string> axes, bool quiet, bool verbose);
+  SweepTable(std::vector<std::string> axes, const OutputOptions& output);
   ~SweepTable() override { clear(); }
   void finished(const sweep::Point& point, const sweep::Outcome& outcome) override;
   void given_back(const sweep::Point& point, const std::string& why) override;
   void tick(const sweep::Counts& counts, const std::vector<sweep::RunningPoint>& running) override;
   void say(const std::string& text) override;
+  void suspend() override;
   void clear();   // removes the table
 
  private:
@@ -24,13 +28,15 @@ class SweepTable : public sweep::Listener {
   std::string headline(const sweep::Counts& counts) const;
 
   std::vector<std::string> axes_;
-  bool quiet_, verbose_, terminal_;
-  unsigned width_ = 80;
-  std::size_t lines_ = 0;   // on the screen
+  bool quiet_, verbose_;
+  Shown shown_;
+  Suspension suspension_;
   std::uint64_t ended_ = 0;
-  double busy_s_ = 0;
   std::vector<std::string> last_;   // points that ended last
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now(), drawn_{};
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now(), next_;
+
+ public:
+  const volatile bool* suspension_wanted() const { return suspension_.wanted(); }
 };
 
 }  // namespace simtlab::cli

@@ -27,7 +27,7 @@ struct ConvertOptions {
 
 int convert(const ConvertOptions& o) {
   const Signals signals(0);
-  const Progress progress("converting", false);
+  const Progress progress("converting", OutputOptions{}, Progress::Stopped::loses);
   if (is_accelsim(o.in)) {
     import_accelsim(o.in, o.out, signals.flag());
     return 0;

@@ -136,7 +136,7 @@ int info(const InfoOptions& o) {
   const std::unique_ptr<trace::Reader> reader = trace::open(o.file);
   std::vector<Item> items;
   {
-    const Progress progress("reading", false);
+    const Progress progress("reading", OutputOptions{}, Progress::Stopped::loses);
     while (const std::optional<trace::Operation> operation = reader->next()) {
       if (operation->kind != trace::OpKind::kernel) continue;
       Item& item = items.emplace_back(Item{operation->kernel, reader->codes()[operation->kernel.function].function().name, {}});

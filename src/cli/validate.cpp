@@ -114,6 +114,7 @@ void add_validation_options(CLI::App& command, ValidationOptions& o, const char*
       ->group(group);
   command.add_option("--html", o.html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
   add_output_options(command, o.output);
+  add_progress_option(command, o.output);
 }
 
 void check_validation(ValidationOptions& o, const std::vector<std::string>& areas, const std::optional<std::string>& chosen) {
@@ -203,6 +204,11 @@ std::string misses_text(const std::vector<std::string>& misses) {
   return out;
 }
 
+Error interrupted_validation(const Error& error) {
+  if (error.code() != ExitCode::interrupted) return error;
+  return {ExitCode::interrupted, "interrupted", "interrupted before an area was done" + at_place(error.diagnostics().front().message), "--quick leaves out what takes long"};
+}
+
 int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& o) {
   result::Result result = joined(areas);
   clock.finish(result);
@@ -217,20 +223,25 @@ int validated(const ValidationOptions& o, const RunClock& clock, const std::func
   std::vector<AreaReport> reports;
   {
     const Signals signals(0);
-    const Progress progress("validating", o.output.quiet);
-    reports.push_back(area(signals.flag()));
+    const Progress progress("validating", o.output, Progress::Stopped::loses);
+    try {
+      reports.push_back(area(signals.flag()));
+    } catch (const Error& e) {
+      throw interrupted_validation(e);
+    }
   }
   return end_validation(std::move(reports), clock, o);
 }
 
-int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& o) {
+int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& o, const std::optional<Error>& stopped) {
   for (const AreaReport& r : reports)
     for (std::size_t i = 0; i < r.rows.size(); ++i)
       SIMTLAB_ASSERT(std::ranges::none_of(r.rows.begin(), r.rows.begin() + static_cast<std::ptrdiff_t>(i), [&](const Row& other) { return other.name() == r.rows[i].name(); }), "rows are found by their names");
   std::string text;
   std::vector<std::string> misses;
-  if (reports.size() > 1) {
-    text = summary_table(reports);
+  if (reports.size() > 1 || stopped) {
+    if (stopped) text = fmt::format("INCOMPLETE: interrupted; {} areas were done\n\n", reports.size());
+    text += summary_table(reports);
     for (const AreaReport& r : reports) {
       const std::string list = missed_list(r.rows);
       if (o.output.all) text += fmt::format("\n# {}\n\n{}", r.area, r.text);
@@ -242,14 +253,16 @@ int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const
   for (const AreaReport& r : reports)
     for (const std::string& miss : r.misses) misses.push_back(reports.size() > 1 ? fmt::format("{}: {}", r.area, miss) : miss);
   std::vector<std::string> worse;
-  if (o.gate) worse = held_against(reports, o, text);
-  if (o.update) keep_rows(reports, o);
+  if (o.gate && !stopped) worse = held_against(reports, o, text);
+  if (o.update && !stopped) keep_rows(reports, o);
   result::Result result = joined(reports);
+  if (stopped) note_stop(result.manifest, *stopped);
   clock.finish(result);
   if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
   if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
   if (!o.html.empty()) write_to(o.html, page_of(result));
   write_text(o.output, text);
+  if (stopped) throw *stopped;
   if (!worse.empty())
     throw Error(ExitCode::check_failed, "validate-gate", fmt::format("{} rows are worse than the kept ones or gone, the first: {}", worse.size(), worse.front()), "the report lists them; where that is meant, --update keeps the new rows");
   if (!o.check || misses.empty()) return 0;

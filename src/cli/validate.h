@@ -52,7 +52,10 @@ std::string misses_text(const std::vector<std::string>& misses);
 
 // Writes result, text, page and rows, holds the rows against the kept ones. Returns the exit code; throws Error(check_failed): "validate-target" with
 // --check and a missed target, "validate-gate" with --gate and a row that is worse or gone.
-int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& options);
+// In words for the user, if it is of an interruption.
+Error interrupted_validation(const Error& error);
+// stopped: these are the areas that were done before it; rows are then neither kept nor compared.
+int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const ValidationOptions& options, const std::optional<Error>& stopped = {});
 // Runs an area, which looks at `stop`, and ends with its report alone.
 int validated(const ValidationOptions& options, const RunClock& clock, const std::function<AreaReport(const volatile bool* stop)>& area);
 

@@ -201,13 +201,13 @@ CorunStudy prepared(CycleApplications& cycle, const HostComparison& o) {
   study.shorten = 1;
   study.options.model = corun::load_model(model_of(o));
   study.mixes = corun::random_mixes(cycle.names(), o.mixes, o.size, o.seed);
-  cycle.record(study.mixes, o.keep.output.quiet);
+  cycle.record(study.mixes, o.keep.output);
   return study;
 }
 
 AreaReport compared(CycleApplications& cycle, CorunStudy study, const HostComparison& o, const volatile bool* stop) {
   study.stop = stop;
-  const Progress progress("simulating", o.keep.output.quiet);
+  const Progress progress("simulating", o.keep.output);
   cycle.run_alone(stop, study);
   const std::vector<CorunCell> slow = run_study(study);
   study.host = {};

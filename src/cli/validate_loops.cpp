@@ -74,7 +74,9 @@ std::vector<ModelledNest> run_nests(const std::string& examples, bool quick) {
     LoopOptions options;
     options.run = e.arguments;
     options.simulate = true;
-    const result::Result result = loop_result(options, run, {}, nest_file(examples, e.file).string(), true);
+    OutputOptions silent;
+    silent.quiet = true;
+    const result::Result result = loop_result(options, run, {}, nest_file(examples, e.file).string(), silent);
     ModelledNest nest{nest_device, fs::path(e.file).stem().string(), e.arguments, result.total.get("predict.nest.simulated.cycles").value_or(0), result.total.get("predict.nest.difference").value_or(0), {}};
     for (const std::string& model : predict::model_names())
       if (const auto cycles = result.total.get(fmt::format("predict.{}.cycles", model))) nest.predicted[model] = *cycles;

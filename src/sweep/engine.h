@@ -24,6 +24,7 @@ class Listener {
   virtual void given_back(const Point& point, const std::string& why) = 0;
   virtual void tick(const Counts& counts, const std::vector<RunningPoint>& running) = 0;   // a few times a second
   virtual void say(const std::string& text) = 0;                                           // a line worth a reader's time
+  virtual void suspend() {}                                                                // stops this process until somebody continues it
 };
 
 struct EngineOptions {
@@ -33,6 +34,7 @@ struct EngineOptions {
   std::uint64_t most_failures = 0;       // stop when there are as many; 0: no limit
   std::uint64_t retries = 2;             // of a point that was lost with its node
   const volatile bool* stop = nullptr;
+  const volatile bool* suspend = nullptr;   // the user wants all to stand still: the listener's suspend() does it, when the points have stopped
 };
 
 enum class Ending : std::uint8_t { complete, interrupted, too_many_failures };

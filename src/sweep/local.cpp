@@ -33,6 +33,7 @@ class Local {
     std::filesystem::create_directory(store_.spool(), code);
     if (!std::filesystem::is_directory(store_.spool())) throw Error(ExitCode::failure, "sweep-database", fmt::format("cannot make the folder {}: {}", store_.spool().string(), code.message()));
     for (;;) {
+      if (o_.suspend != nullptr && *o_.suspend) stand_still();
       if (stopping()) break;
       fill();
       if (running() == 0) break;
@@ -142,6 +143,20 @@ class Local {
     store_.give_back(p.id);
     ++counts_.pending;
     listener_.given_back(p, why);
+  }
+
+  // Ctrl-Z: points are in process groups of their own, which the terminal does not stop. The time does not count against their limit.
+  void stand_still() {
+    const auto all = [this](int signal) {
+      for (const Slot& s : slots_)
+        if (s.process) s.process->signal_group(signal);
+    };
+    const Clock::time_point begin = Clock::now();
+    all(SIGSTOP);
+    listener_.suspend();
+    all(SIGCONT);
+    for (Slot& s : slots_)
+      if (s.deadline != Clock::time_point::max()) s.deadline += Clock::now() - begin;
   }
 
   // SIGTERM, so that programs can clean up, then the end. What they had done is not a result.

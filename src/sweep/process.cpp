@@ -113,6 +113,10 @@ void Process::signal(int number) const {
   if (pid_ > 0) ::kill(number == SIGKILL ? -pid_ : pid_, number);
 }
 
+void Process::signal_group(int number) const {
+  if (pid_ > 0) ::kill(-pid_, number);
+}
+
 bool Process::ended() {
   if (pid_ < 0) return true;
   int status = 0;

@@ -26,6 +26,7 @@ class Process {
 
   int descriptor() const { return descriptor_; }   // for poll(): readable when it has ended
   void signal(int number) const;
+  void signal_group(int number) const;   // and what it has started
   // Whether it has ended; then status() is its exit status, or 128 + the signal that ended it.
   bool ended();
   int status() const { return status_; }

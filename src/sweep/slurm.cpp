@@ -72,7 +72,10 @@ class Cluster {
   bool interrupted() const { return o_.stop != nullptr && *o_.stop; }
   void rest() const {
     const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(slurm_.poll_s));
-    while (Clock::now() < end && !interrupted()) std::this_thread::sleep_for(nap);
+    while (Clock::now() < end && !interrupted()) {
+      if (o_.suspend != nullptr && *o_.suspend) listener_.suspend();   // the cluster works on
+      std::this_thread::sleep_for(nap);
+    }
   }
 
   Ending leave(Ending ending) {

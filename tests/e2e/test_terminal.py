@@ -40,7 +40,7 @@ class Terminal(Case):
         spin = ["run", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, "--max-time", "2.5"]
         shown = self.on_terminal(spin, stdout=False, stderr=True)
         self.assertIn("simulating: ", shown)
-        self.assertIn("\r\x1b[K", shown)
+        self.assertIn("\r\x1b[J", shown)
         self.assertNotIn("simulating", self.on_terminal([*spin, "-q"], stdout=False, stderr=True))
 
     def test_a_short_run_shows_no_progress(self):
@@ -60,6 +60,51 @@ class Terminal(Case):
         self.assertIn("\x1b[1m", self.ok(*run, env={"CLICOLOR_FORCE": "1"}).stdout)
         self.assertIn("\x1b[1m", self.ok(*run, "--color", "always").stdout)
         self.assertNotIn("\x1b[", self.ok(*run, "--color", "never", env={"CLICOLOR_FORCE": "1"}).stdout)
+        self.assertNotIn("\x1b[", self.ok(*run, env={"CLICOLOR_FORCE": "0"}).stdout)
+        self.assertNotIn("\x1b[", self.ok(*run, env={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).stdout, "who wants none is heard first")
+        self.assertIn("\x1b[1m", self.ok(*run, "--color", "always", env={"NO_COLOR": "1"}).stdout)
+        self.assertNotIn("\x1b[", self.on_terminal(run, stdout=True, stderr=False, env={"CLICOLOR": "0"}))
+
+    def test_errors_are_in_colour_on_a_terminal_only(self):
+        wrong = ["run", "nothing.ptx", "--launch", "none"]
+        self.assertIn("\x1b[31merror:\x1b[0m", self.on_terminal(wrong, stdout=False, stderr=True))
+        for quiet in (dict(env={"NO_COLOR": "1"}), dict(env={"TERM": "dumb"})):
+            self.assertNotIn("\x1b", self.on_terminal(wrong, stdout=False, stderr=True, **quiet))
+        self.assertNotIn("\x1b", self.on_terminal([*wrong, "--color=never"], stdout=False, stderr=True))
+        self.assertNotIn("\x1b", self.simtlab(*wrong).stderr)
+        self.assertIn("\x1b[31merror:", self.simtlab(*wrong, "--color", "always").stderr)
+
+    def test_bars_are_ascii_where_the_locale_is_not_utf_8(self):
+        run = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        self.assertIn("#", self.ok(*run).stdout)
+        self.assertTrue(self.ok(*run).stdout.isascii())
+        self.assertIn("\u2588", self.ok(*run, env={"LC_ALL": "C.UTF-8"}).stdout)
+
+    def test_how_much_is_said(self):
+        run = ["run", self.saxpy(), *SAXPY_LAUNCH]
+        self.assertEqual(self.ok(*run).stderr, "")
+        said = self.ok(*run, "-v")
+        self.assertRegex(said.stderr, r"\Asimtlab: timing on simulated .*h100.*, seed 0\n\Z|\Asimtlab: timing on simulated ")
+        self.assertIn("gpu.cycles", said.stdout)
+        self.assertRegex(self.ok(*run, "-vv").stderr, r"(?m)^simtlab: read .*saxpy\.ptx \(xxh64 [0-9a-f]+\)$")
+        self.assertEqual(self.ok(*run, "-vv", "-q").stderr, "")
+        program = self.file("p.sh", "#!/bin/sh\necho done\n")
+        program.chmod(0o755)
+        self.assertIn("its environment: SIMTLAB_RESULT=", self.simtlab("run", "-vv", "--", program).stderr)
+
+    def test_streams_that_are_closed(self):
+        run = [SIMTLAB, "run", str(self.saxpy()), *SAXPY_LAUNCH]
+        shell = lambda words: subprocess.run(["sh", "-c", words, "sh", *run], cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE, text=True, timeout=60)
+        closed = shell('exec "$@" --json=r.json >&-')
+        self.assertEqual(closed.returncode, 1)
+        self.assertIn("[file-write]", closed.stderr)
+        self.assertTrue((self.folder / "r.json").read_text().startswith("{"), "nothing else went into it")
+        self.assertEqual(shell('exec "$@" -o r.txt <&- >&- 2>&-').returncode, 0)
+        self.assertIn("saxpy", (self.folder / "r.txt").read_text())
+        full = shell('exec "$@" > /dev/full')
+        self.assertEqual(full.returncode, 1)
+        self.assertIn("No space left on device", full.stderr)
+        self.assertIn("saxpy", self.ok("run", "saxpy.ptx", *SAXPY_LAUNCH, "-o", "-").stdout)
 
     def test_what_is_read_again_follows_the_same_rules(self):
         self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--json=a.json")
