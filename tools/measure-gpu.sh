@@ -127,7 +127,20 @@ step doctor 60 "$simtlab" doctor --device "$device" -o "$result/doctor.txt" --js
 doctor=$?
 # Every measured curve as well, where this simtlab writes them.
 "$simtlab" probe --help 2>/dev/null | grep -q -- --curves && probe_options+=(--curves "$result/curves")
-step probe 240 "$simtlab" probe --device "$device" "${probe_options[@]+"${probe_options[@]}"}" -o "$result/board.toml" --json="$result/probe.json"
+# What can't be measured is taken from the shipped device of the nearest generation and marked so: without it there would be no simulated twin.
+case "$device" in *[!0-9]*) which=1 ;; *) which=$((device + 1)) ;; esac
+capability=$(grep -o '"compute_capability": *"[0-9.]*"' "$result/doctor.json" 2>/dev/null | sed -n "${which}p" | tr -cd 0-9)
+case "$capability" in
+  '') base='' ;;
+  2?) base=gtx480 ;;
+  3?) base=k40 ;;
+  5?|6?) base=titanx-maxwell ;;
+  70|72) base=v100 ;;
+  7?) base=rtx2060 ;;
+  8?) base=a100 ;;
+  *) base=h100 ;;
+esac
+step probe 240 "$simtlab" probe --device "$device" ${base:+--base "$base"} "${probe_options[@]+"${probe_options[@]}"}" -o "$result/board.toml" --json="$result/probe.json"
 
 examples=$here/examples
 if [ ! -f "$examples/saxpy.ptx" ]; then
@@ -146,6 +159,12 @@ if [ -s "$result/board.toml" ]; then
     [ -f "$examples/$name.ptx" ] && [ $((limit - SECONDS)) -gt 5 ] || continue
     step "twin-$name" 60 "$simtlab" run "$examples/$name.ptx" --launch "$launch" --device "$device" --gpu "$result/board.toml" -o "$result/examples/$name.twin.txt" --json="$result/examples/$name.twin.json"
   done
+fi
+
+# And the probe of the twin, beside the board's: what of the parameters the models give back.
+if [ -s "$result/board.toml" ] && [ $((limit - SECONDS)) -gt 20 ]; then
+  step twin-probe 120 "$simtlab" probe --gpu "$result/board.toml" --quick -o "$result/twin.toml" --json="$result/twin.json"
+  [ -s "$result/twin.json" ] && step twin-compare 20 "$simtlab" probe --compare "$result/probe.json" "$result/twin.json" -o "$result/twin.txt" --json="$result/twin-compare.json"
 fi
 
 # One line a kernel: microseconds on the board, of an empty kernel, and of the twin.

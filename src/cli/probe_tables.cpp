@@ -21,18 +21,19 @@ std::string group_of(const std::string& key) {
 }  // namespace
 
 void add_tables(result::KernelResult& to, const probe::Findings& findings) {
-  result::Table found{"findings", {}}, curves{"curves", {}}, knees{"knees", {}}, levels{"levels", {}};
+  result::Table found{"findings", {}}, curves{"curves", {}}, knees{"knees", {}}, levels{"levels", {}}, samples{"samples", {}};
   for (const probe::Finding& f : findings.all()) {
     const bool numeric = f.known() && f.word.empty();
     found.rows.push_back({f.key, number(numeric, f.value), text(f.word), text(f.unit), number(f.has_interval(), f.interval.low), number(f.has_interval(), f.interval.high), number(f.known() && f.confidence > 0, f.confidence), f.samples, text(f.method),
                           text(f.curve), text(f.unknown)});
+    for (const probe::Histogram::Bin& bin : f.raw) samples.rows.push_back({f.key, bin.value, bin.count});
   }
   for (const probe::Series& s : findings.curves()) {
     for (const probe::Series::Point& p : s.points) curves.rows.push_back({s.name, s.x, s.y, p.x, p.y});
     for (const probe::Series::Knee& k : s.knees) knees.rows.push_back({s.name, k.x, k.low, k.high, k.what});
     for (const probe::Series::Level& l : s.levels) levels.rows.push_back({s.name, l.first, l.last, l.y, l.low, l.high, l.confidence, static_cast<std::uint64_t>(l.points), l.p ? result::Cell{*l.p} : result::Cell{}});
   }
-  for (result::Table* t : {&found, &curves, &knees, &levels})
+  for (result::Table* t : {&found, &curves, &knees, &levels, &samples})
     if (!t->rows.empty()) to.tables.push_back(std::move(*t));
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "probe/sampling.h"
+
 namespace simtlab::probe {
 
 void Findings::add(Finding finding) {
@@ -28,6 +30,13 @@ void Findings::measured(std::string key, double value, std::string unit, Interva
   Finding f;
   f.key = std::move(key), f.unit = std::move(unit), f.value = value, f.interval = interval, f.confidence = samples > 1 ? 0.95 : 0, f.samples = samples, f.method = std::move(method);
   f.curve = std::move(curve);
+  add(std::move(f));
+}
+
+void Findings::measured(std::string key, const Estimate& e, std::string unit, std::string method, std::string curve) {
+  Finding f;
+  f.key = std::move(key), f.unit = std::move(unit), f.value = e.value, f.interval = e.interval, f.confidence = e.samples > 1 ? 0.95 : 0, f.samples = e.samples, f.method = std::move(method);
+  f.curve = std::move(curve), f.raw = e.histogram.bins();
   add(std::move(f));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "probe/bootstrap.h"
+#include "probe/histogram.h"
 
 namespace simtlab::probe {
 
@@ -22,6 +23,7 @@ struct Finding {
   std::uint64_t samples = 0;
   std::string method;       // "slope of dependent chains"
   std::string curve;        // name of the curve that it was read from; may be empty
+  std::vector<Histogram::Bin> raw = {};   // what was measured, repetition by repetition, where it was repeated as a whole: value and how often
   std::string unknown;      // why there is no value; empty: there is one
   bool known() const { return unknown.empty(); }
   bool has_interval() const { return known() && word.empty() && confidence > 0; }
@@ -39,6 +41,8 @@ struct Series {
   std::vector<Level> levels = {};   // the same
 };
 
+struct Estimate;
+
 class Findings {
  public:
   // The same key again replaces the earlier finding.
@@ -47,6 +51,7 @@ class Findings {
   void word(std::string key, std::string value, std::string method, std::uint64_t samples = 1);
   // One sample alone has no interval either.
   void measured(std::string key, double value, std::string unit, Interval interval, std::string method, std::uint64_t samples, std::string curve = {});
+  void measured(std::string key, const Estimate& estimate, std::string unit, std::string method, std::string curve = {});
   // Not repeated as a whole (a line through one curve): nobody knows how far the next one would be.
   void once(std::string key, double value, std::string unit, std::string method, std::uint64_t samples, std::string curve = {});
   void unknown(std::string key, std::string why);

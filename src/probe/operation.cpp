@@ -119,17 +119,22 @@ std::string for_chain(std::string text, unsigned chain, bool synchronised) {
   return text + "\n";
 }
 
+const char* of_letter(char letter) {
+  switch (letter) {
+    case 'f': return "fma.rn.f32 X, X, Y, Z;";
+    case 'i': return "max.s32 X, X, Z;";
+    case 'p': return "popc.b32 X, X;";
+    case 'l': return "ld.volatile.shared.u32 A, [cell];";
+    default: return "rsqrt.approx.ftz.f32 X, X;";
+  }
+}
+
 std::string step_of(const Operation& op, unsigned chains, bool synchronised) {
   std::string out;
   if (!op.pattern.empty()) {
     for (unsigned i = 0; i < chains; ++i) {
-      const char kind = op.pattern[i % op.pattern.size()];
-      out += for_chain(kind == 'f' ? "fma.rn.f32 X, X, Y, Z;" : kind == 'i' ? "max.s32 X, X, Z;" : "rsqrt.approx.ftz.f32 X, X;", i, synchronised);
+      out += for_chain(of_letter(op.pattern[i % op.pattern.size()]), i, synchronised);
     }
-    return out;
-  }
-  if (op.every != 0) {
-    for (unsigned i = 0; i < chains; ++i) out += for_chain(std::string(i % op.every == op.every - 1 ? op.other : op.step), i, synchronised);
     return out;
   }
   for (const std::string& instruction : instructions_of(op.step))
@@ -192,7 +197,9 @@ Text text_of(const Operation& op, unsigned chains, const gpu::BoardFacts& facts)
   t.registers = fmt::format(".reg {} %x<{}>;\n.reg {} %x, %y, %z;\n", type, chains, held);
   t.registers += fmt::format(".reg .b32 %a<{0}>, %u, %t, %w, %pass, %sm, %zero; .reg .b64 %b<{0}>, %t0, %t1, %o, %v, %n, %zero64; .reg .f32 %f<{0}>; .reg .f64 %d<{0}>, %s, %s1; .reg .pred %p<{0}>, %q;\n", chains);
   t.step = step_of(op, chains, facts.cc_major >= 7);
+  if (op.pattern.find('l') != std::string_view::npos) t.registers += ".shared .align 4 .b32 cell;\n";
   t.begin = "ld.param.u32 %zero, [pzero];\ncvt.u64.u32 %zero64, %zero;\n";
+  if (op.pattern.find('l') != std::string_view::npos) t.begin += "st.shared.u32 [cell], %zero;\n";
   for (const char* name : {"x", "y", "z"}) t.begin += fmt::format("ld.param{} %{}, [p{}];\n", held, name, name);
   for (unsigned i = 0; i < chains; ++i) {
     t.begin += begin_of(op, i);

@@ -28,9 +28,7 @@ struct Operation {
   int least_cc = 20;
   double x = 1;                    // first chain's start; the others differ, so that no assembler computes one for all
   double x_step = 1;
-  std::string_view other = {};     // the step of every n-th chain instead
-  unsigned every = 0;
-  std::string_view pattern = {};   // which chain does what, again and again: f (a multiply-add), i (a comparison of integers), s (a root)
+  std::string_view pattern = {};   // which chain does what, again and again: f (a multiply-add), i (a comparison of integers), p (bits counted), s (a root), l (a load of shared memory)
   unsigned padding = 0;            // pairs of cheap instructions behind each step
 };
 

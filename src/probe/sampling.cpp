@@ -18,8 +18,8 @@ Histogram sample(const std::function<double()>& measure, unsigned most) {
 Estimate estimate(const Histogram& samples) {
   const auto median = [](const Histogram& h) { return h.median(); };
   const double value = samples.median();
-  if (samples.bins().size() == 1) return {value, {value, value}, samples.count()};
-  return {value, bootstrap(samples, median), samples.count()};
+  if (samples.bins().size() == 1) return {value, {value, value}, samples.count(), samples};
+  return {value, bootstrap(samples, median), samples.count(), samples};
 }
 
 Slope slope_of(const std::vector<Series::Point>& points) {

@@ -17,6 +17,7 @@ struct Estimate {
   double value = 0;      // median
   Interval interval;     // 95 % of the median
   std::uint64_t samples = 0;
+  Histogram histogram = {};   // what they were
 };
 Estimate estimate(const Histogram& samples);
 

@@ -70,7 +70,9 @@ Histogram intervals(Bench& bench, const std::string& text, const Shape& shape, s
 struct Spread {
   double mean = 0, square = 0;
   std::uint64_t shapes = 0, samples = 0;
-  void add(const Distribution& d, std::uint64_t values) {
+  Histogram raw = {};   // intervals as they were measured
+  void add(const Distribution& d, std::uint64_t values, const Histogram& measured = {}) {
+    for (const Histogram::Bin& bin : measured.bins()) raw.add(bin.value, bin.count);
     mean += d.mean(), square += d.variance() + d.mean() * d.mean(), ++shapes, samples += values;
   }
   double value() const { return mean / static_cast<double>(shapes); }
@@ -81,7 +83,7 @@ void report(Bench& bench, const std::string& key, const Spread& s, const std::st
   Finding f;
   f.key = key, f.unit = "cycles", f.value = s.value(), f.interval = {s.value() - s.deviation(), s.value() + s.deviation()};
   f.confidence = 0.6827;   // as published: a deviation on each side, of the values and not of their mean
-  f.samples = s.samples, f.method = how, f.curve = curve;
+  f.samples = s.samples, f.method = how, f.curve = curve, f.raw = s.raw.bins();
   bench.found.add(std::move(f));
 }
 
@@ -91,10 +93,11 @@ class Corrected {
   Corrected(Bench& bench, std::uint64_t out) : bench_(bench), out_(out), empty_(interval_kernel("", "")) {}
 
   Distribution operator()(const std::string& text, const Shape& shape, std::uint64_t data, std::uint64_t& samples) {
-    const Histogram measured = intervals(bench_, text, shape, data, out_);
-    samples = measured.count();
-    return corrected(Correction::difference, Distribution(measured), clock(shape));
+    last_ = intervals(bench_, text, shape, data, out_);
+    samples = last_.count();
+    return corrected(Correction::difference, Distribution(last_), clock(shape));
   }
+  const Histogram& last() const { return last_; }   // as measured
   const Distribution& clock(const Shape& shape) {
     const auto known = clocks_.find({shape.blocks, shape.threads});
     if (known != clocks_.end()) return known->second;
@@ -105,6 +108,7 @@ class Corrected {
   Bench& bench_;
   std::uint64_t out_;
   std::string empty_;
+  Histogram last_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Distribution> clocks_;
 };
 
@@ -134,7 +138,7 @@ void arithmetic(Bench& bench, Corrected& measure, std::uint64_t out) {
       std::uint64_t samples = 0;
       for (const Shape& shape : shapes) {
         const Distribution d = measure(text, shape, 0, samples);
-        spread.add(d, samples);
+        spread.add(d, samples, measure.last());
       }
       bench.forget(text);
       report(bench, fmt::format("thesis.{}.{}", op.name, n), spread, fmt::format("one interval around {} independent operations less the clock's cost by difference, a value a warp; mean of {} shapes of launches", n, shapes.size()),
@@ -152,7 +156,7 @@ void arithmetic(Bench& bench, Corrected& measure, std::uint64_t out) {
       return slope_of(chains).latency;
     }));
     bench.forget(text);
-    bench.found.measured(fmt::format("slope.{}", op.name), e.value, "cycles", e.interval, fmt::format("slope of dependent chains of {} to {} operations, one warp", steps * chain.per_step, 4 * steps * chain.per_step), e.samples);
+    bench.found.measured(fmt::format("slope.{}", op.name), e, "cycles", fmt::format("slope of dependent chains of {} to {} operations, one warp", steps * chain.per_step, 4 * steps * chain.per_step));
   }
 }
 
@@ -166,7 +170,7 @@ void l1(Bench& bench, Corrected& measure) {
     std::uint64_t samples = 0;
     for (std::uint32_t threads = 128; threads <= most_threads(bench); threads += bench.options.quick ? 256 : 128) {
       const Distribution d = measure(text, {per_sm * sms, threads}, 0, samples);
-      spread.add(d, samples);
+      spread.add(d, samples, measure.last());
       curve.points.push_back({static_cast<double>(threads), d.mean()});
     }
     report(bench, curve.name, spread, fmt::format("one interval around a load of local memory that was read before, {} block{} on each SM; mean over block sizes", per_sm, per_sm == 1 ? "" : "s"), curve.name);
@@ -201,7 +205,7 @@ void l2_and_memory(Bench& bench, Corrected& measure) {
       if (reaches_memory(bench, std::uint64_t{128} * blocks * threads))
         beyond.push_back(point);
       else
-        near.add(d, samples), last = std::max(last, point.x);
+        near.add(d, samples, measure.last()), last = std::max(last, point.x);
     }
   std::ranges::sort(curve.points, {}, &Series::Point::x);
   if (near.shapes == 0)

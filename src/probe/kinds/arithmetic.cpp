@@ -35,7 +35,7 @@ Latency chain_latency(Bench& bench, const Operation& op, unsigned steps, std::ui
 // A pipeline that takes a new instruction less often than its latency would let a chain give it one hides the latency. With cheap instructions of another pipeline between the
 // steps it shows.
 std::optional<double> padded_latency(Bench& bench, const Operation& op, double bare, std::uint64_t out) {
-  if (op.kind == Register::predicate || op.every != 0) return std::nullopt;
+  if (op.kind == Register::predicate) return std::nullopt;
   Operation padded = op, pads = op;
   padded.padding = bare > 100 ? 128 : 32;
   pads.step = "", pads.padding = padded.padding, pads.per_step = 1;
@@ -53,14 +53,14 @@ void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
   Estimate e = estimate(samples);
   std::string method = fmt::format("slope of dependent chains of {0} to {1} operations, one warp; chains are at most {2:.3g} cycles off the line", latency_steps * op.per_step, 4 * latency_steps * op.per_step,
                                    residual);
-  bench.found.measured(fmt::format("op.{}.chain", op.name), e.value, "cycles", e.interval, method, e.samples);
+  bench.found.measured(fmt::format("op.{}.chain", op.name), e, "cycles", method);
   if (const auto padded = padded_latency(bench, op, e.value, out); padded && *padded < e.value - 0.5) {
     e.interval = {*padded, *padded};
     method = fmt::format("slope of dependent chains with cheap instructions between the operations, less these; without them one takes {:.4g} cycles, the interval of its pipeline", e.value);
-    e.value = *padded;
+    e.value = *padded, e.histogram = {};
   }
-  bench.found.measured(fmt::format("op.{}.latency", op.name), e.value, "cycles", e.interval, method, e.samples);
-  if (!op.op_class.empty()) bench.found.measured(fmt::format("latency.{}", op.op_class), e.value, "cycles", e.interval, fmt::format("{}: {}", op.name, method), e.samples);
+  bench.found.measured(fmt::format("op.{}.latency", op.name), e, "cycles", method);
+  if (!op.op_class.empty()) bench.found.measured(fmt::format("latency.{}", op.op_class), e, "cycles", fmt::format("{}: {}", op.name, method));
 }
 
 // Thread results per cycle of one SM, of chains that all end: what counts is when the last one does.
@@ -89,6 +89,20 @@ double window_rate(Bench& bench, const Operation& op, const Load& load) {
   return rate * load.steps;
 }
 
+// Fewer warps, then fewer chains, until an SM holds the block with the registers that it takes. Steps grow as chains shrink.
+void fit_registers(Bench& bench, const Operation& op, Load& load) {
+  while (load.warps > 2 || load.chains > 4) {
+    const std::string text = window_kernel(op, load.chains, load.steps, bench.board.facts());
+    const bool fits = bench.board.blocks_per_sm(bench.kernel(text, "window"), 32 * load.warps, 0) != 0, alone = fits || bench.board.blocks_per_sm(bench.kernel(text, "window"), 32, 0) != 0;
+    if (fits) return;
+    bench.forget(text);
+    if (alone && load.warps > 2)
+      load.warps /= 2;
+    else
+      load.chains = std::max(1u, load.chains / 2), load.steps *= 2;
+  }
+}
+
 double steady_throughput(Bench& bench, const Operation& op, const Load& load) { return 32.0 * load.chains * op.per_step * window_rate(bench, op, load); }
 
 struct Steady {
@@ -108,6 +122,7 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   const bool wide = op.kind == Register::b64 || op.kind == Register::f64;   // two registers each
   const unsigned chains = wide ? 16 : 32;
   Load much{std::min(most, wide ? 8u : 16u), chains, std::max(1u, (alone < 1.5 ? 1024 : 512) / (chains * op.per_step)), 1, 0};
+  fit_registers(bench, op, much);
   much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 1.5 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
   Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 32) / op.per_step), 1, 0};
   const std::string text = window_kernel(op, many.chains, many.steps, facts);
@@ -119,10 +134,10 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   const double first = serial ? 0 : steady_throughput(bench, op, much), second = parallel ? 0 : steady_throughput(bench, op, many);
   const Load& best = first >= second ? much : many;
   Steady result;
-  // In a window of twice the length it has to be the same, or in one of four times.
+  // In a window of twice the length it has to be the same, or in one of four times, and so on: where a scheduler prefers one warp, the others have done an unknown part of their body.
   double rate = std::max(first, second);
   Load longer = best;
-  for (unsigned again = 0; again < 2; ++again) {
+  for (unsigned again = 0; again < 4; ++again) {
     longer.window *= 2;
     const double next = steady_throughput(bench, op, longer);
     result.settled = std::abs(next - rate) <= 0.015 * next;
@@ -164,8 +179,8 @@ void probe_throughput(Bench& bench, const Operation& op, std::uint64_t out) {
     return;
   }
   peak = std::max(peak, e.value);
-  bench.found.measured(fmt::format("op.{}.throughput", op.name), e.value, "/cycle", e.interval, method, e.samples, curve.points.empty() ? "" : curve.name);
-  if (!op.op_class.empty()) bench.found.measured(fmt::format("throughput.{}", op.op_class), e.value, "/cycle", e.interval, fmt::format("{}: {}", op.name, method), e.samples);
+  bench.found.measured(fmt::format("op.{}.throughput", op.name), e, "/cycle", method, curve.points.empty() ? "" : curve.name);
+  if (!op.op_class.empty()) bench.found.measured(fmt::format("throughput.{}", op.op_class), e, "/cycle", fmt::format("{}: {}", op.name, method));
   if (!bench.options.quick) {
     // The fewest warps that reach the peak with one chain each: what a kernel without independent instructions needs.
     if (alone >= 0.97 * peak)

@@ -42,7 +42,7 @@ void probe_atomic(Bench& bench) {
     return near;
   }, bench.options.quick ? 1 : 9));
   run.a = cells.address();
-  bench.found.measured("latency.atomic", e.value, "cycles", e.interval, "slope of dependent atomics of one thread, the nearest of 16 places", e.samples);
+  bench.found.measured("latency.atomic", e, "cycles", "slope of dependent atomics of one thread, the nearest of 16 places");
   bench.found.once("atomic.latency.far", far, "cycles", "the farthest of them", e.samples);
   run.threads = threads;
   const double many = threads / slope_of_timed(bench, atomics(false), run);

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "probe/kinds.h"
 #include "probe/ring.h"
 #include "probe/sampling.h"
+#include "probe/streams.h"
 #include "probe/timed.h"
 
 namespace simtlab::probe {
@@ -13,18 +16,19 @@ namespace {
 
 // Loads of warps a cycle: 16 bytes a thread from a range that stays in the cache, or one word for all.
 double load_rate(Bench& bench, const char* load, std::uint64_t data, std::uint32_t threads, std::uint32_t blocks, std::uint32_t range, unsigned repetitions) {
+  // Four loads under way at once: each has registers of its own.
   Timed t;
-  t.setup = fmt::format("shl.b32 %r0, %thread, 4; and.b32 %r0, %r0, {}; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %a; mov.u32 %r12, 0;", range == 0 ? 0 : range - 1);
+  t.setup = fmt::format(".reg .b32 %m<16>; shl.b32 %r0, %thread, 4; and.b32 %r0, %r0, {}; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %a; mov.u32 %r12, 0;", range == 0 ? 0 : range - 1);
   const std::string text = load;
   t.body = [text](unsigned n) {
     std::string out = text;
-    const unsigned first = n % 4 * 3;
+    const unsigned first = n % 4 * 4;
     const auto put = [&](const char* what, const std::string& by) {
       for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos;) out.replace(at, 1, by);
     };
-    put("V", fmt::format("{{%r{0}, %r{1}, %r13, %r14}}", first, first + 1));
-    put("W", fmt::format("%r{}", first));
-    if (n % 4 == 3) out += " xor.b32 %r12, %r12, %r0; xor.b32 %r12, %r12, %r3; xor.b32 %r12, %r12, %r6; xor.b32 %r12, %r12, %r9;";
+    put("V", fmt::format("{{%m{0}, %m{1}, %m{2}, %m{3}}}", first, first + 1, first + 2, first + 3));
+    put("W", fmt::format("%m{}", first));
+    if (n % 4 == 3) out += " xor.b32 %r12, %r12, %m0; xor.b32 %r12, %r12, %m4; xor.b32 %r12, %r12, %m8; xor.b32 %r12, %r12, %m12;";
     return out;
   };
   t.finish = "cvt.u64.u32 %l15, %r12;";
@@ -32,6 +36,12 @@ double load_rate(Bench& bench, const char* load, std::uint64_t data, std::uint32
   run.a = data, run.threads = threads, run.blocks = blocks;
   t.repetitions = repetitions;
   return rate_of_timed(bench, t, run, 150'000);
+}
+
+// Whether so many bytes a cycle of one SM are as many as its miss registers, where they were seen to be all in use, let be under way: then no port was seen.
+bool registers_limit(const Bench& bench, double bytes_per_cycle) {
+  const auto lines = bench.found.value("l1.mshr_entries"), latency = bench.found.value("l2.latency");
+  return lines && latency && bytes_per_cycle * *latency > 0.85 * *lines * 128;
 }
 
 void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {
@@ -45,107 +55,82 @@ void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {
     const double half = rate(std::max(1u, threads / 64));
     // A load and what uses it are two instructions (one and a half where logic takes three operands).
     const double issue = bench.found.value_or("sm.schedulers", 4) * bench.found.value_or("sm.issue_width", 1) * units / (bench.board.facts().cc_major >= 5 ? 1.5 : 2);
+    if (unit == std::string_view("B/cycle") && key == std::string_view("interconnect.sm_bytes_per_cycle")) {
+      bench.found.measured("bandwidth.sm.l2", e, unit, fmt::format("{} in two lengths of time, {} threads on one SM", what, blocks * threads));
+      if (registers_limit(bench, e.value)) return bench.found.unknown(key, fmt::format("one SM reads {:.4g} B/cycle from L2, as many as its miss registers let be under way", e.value));
+    }
     if (e.value > 0.88 * issue && units == 32) return bench.found.unknown(key, "issuing the instructions that use what is loaded takes as long");
     if (half < 0.985 * e.value) return bench.found.unknown(key, fmt::format("{} threads on one SM do not saturate it: {:.4g} {}, half of them {:.4g}", blocks * threads, e.value, unit, half));
-    bench.found.measured(key, e.value, unit, e.interval, fmt::format("{} in two lengths of time, {} threads on one SM", what, blocks * threads), e.samples);
+    bench.found.measured(key, e, unit, fmt::format("{} in two lengths of time, {} threads on one SM", what, blocks * threads));
   };
   if (l1) {
-    report("l1.bytes_per_cycle", "B/cycle", 16.0 * 32, "ld.global.ca.v4.u32 V, [%l0];", 8192, 32, "loads of 16 bytes a thread from 8 KiB");
+    // Half of L1 at most.
+    const std::uint64_t range = std::bit_floor(std::min<std::uint64_t>(static_cast<std::uint64_t>(bench.found.value_or("l1.bytes", 4096)) / 2, 8192));
+    if (range < 512)
+      bench.found.unknown("l1.bytes_per_cycle", "L1 does not hold what two warps read at once");
+    else
+      report("l1.bytes_per_cycle", "B/cycle", 16.0 * 32, "ld.global.ca.v4.u32 V, [%l0];", static_cast<std::uint32_t>(range), 32, fmt::format("loads of 16 bytes a thread from {} bytes", range).c_str());
     report("throughput.load", "/cycle", 32, "ld.global.ca.u32 W, [%l0];", 0, 256, "loads of one word by all threads");
   }
   report("interconnect.sm_bytes_per_cycle", "B/cycle", 16.0 * 32, "ld.global.cg.v4.u32 V, [%l0];", 16384, 8, "loads of 16 bytes a thread past L1");
 }
 
-// A thread reads (writes, copies, adds up) 16 bytes at its own place, then as many threads further, `count` times; the whole `rounds` times.
-// The kernels differ in what they do at one place.
-std::string stream_text(const char* name, const char* access) {
-  return fmt::format(R"(
-.visible .entry {}(.param .u64 x, .param .u64 y, .param .u64 z, .param .u32 count, .param .u32 rounds, .param .u64 out)
-{{
-  .reg .pred %q; .reg .b32 %i, %n, %t, %m, %k, %r<12>, %s; .reg .b64 %x, %y, %z, %o, %at, %px, %py, %pz, %step;
-  ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; ld.param.u64 %z, [z]; ld.param.u32 %m, [rounds]; ld.param.u64 %o, [out];
-  mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x; mad.lo.u32 %i, %i, %n, %t;
-  mul.wide.u32 %at, %i, 16;
-  mov.u32 %t, %nctaid.x; mul.lo.u32 %t, %t, %n; mul.wide.u32 %step, %t, 16;
-  mov.u32 %s, 0; mov.b32 %r8, 0; mov.b32 %r9, 0; mov.b32 %r10, 0; mov.b32 %r11, 0;
-ROUND:
-  add.u64 %px, %x, %at; add.u64 %py, %y, %at; add.u64 %pz, %z, %at;
-  ld.param.u32 %k, [count];
-PLACE:
-  {}
-  add.u64 %px, %px, %step; add.u64 %py, %py, %step; add.u64 %pz, %pz, %step;
-  sub.u32 %k, %k, 1;
-  setp.ne.u32 %q, %k, 0;
-  @%q bra PLACE;
-  sub.u32 %m, %m, 1;
-  setp.ne.u32 %q, %m, 0;
-  @%q bra ROUND;
-  setp.ne.u32 %q, %s, 0x12345;
-  @%q bra END;
-  st.global.u32 [%o], %s;
-END:
-  ret;
-}}
-)", name, access);
+struct Traffic { const char* kernel; const char* key; unsigned streams; bool reads; };
+constexpr Traffic l2_traffic[] = {{"read", "bandwidth.l2", 1, true}, {"write", "bandwidth.l2.write", 1, false}, {"copy", "bandwidth.l2.copy", 2, false}, {"triad", "bandwidth.l2.triad", 3, false}};
+
+// What stays in L2, by all SMs: `bytes` in all.
+double l2_bandwidth(Bench& bench, const Traffic& what, std::uint32_t threads, std::uint32_t blocks_per_sm, std::uint64_t data, std::uint64_t bytes) {
+  Streams s(bench, threads, blocks_per_sm * bench.board.facts().sms);
+  const auto count = static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / what.streams / s.step(), 1));
+  const auto at = [&](std::uint64_t stream) { return data + (stream < what.streams ? stream : 0) * count * s.step(); };
+  const auto launch = [&](std::uint32_t rounds) { return s.time(what.kernel, at(0), at(1), at(2), count, rounds); };
+  launch(1);
+  const std::uint32_t rounds = std::max<std::uint32_t>(1, static_cast<std::uint32_t>((4 << 20) / (what.streams * count * s.step())));
+  const double once = launch(rounds), thrice = launch(3 * rounds);
+  return static_cast<double>(2 * rounds) * count * what.streams * static_cast<double>(s.step()) / (thrice - once) * 1e9;
 }
 
-std::string stream_texts() {
-  return stream_text("read", "ld.global.cg.v4.u32 {%r0, %r1, %r2, %r3}, [%px]; xor.b32 %r0, %r0, %r1; xor.b32 %r2, %r2, %r3; add.u32 %s, %s, %r0; add.u32 %s, %s, %r2;") +
-         stream_text("write", "st.global.v4.u32 [%px], {%r8, %r9, %r10, %r11};") +
-         stream_text("copy", "ld.global.cg.v4.u32 {%r0, %r1, %r2, %r3}, [%px]; st.global.v4.u32 [%py], {%r0, %r1, %r2, %r3};") +
-         stream_text("triad",
-                     "ld.global.cg.v4.f32 {%r0, %r1, %r2, %r3}, [%px]; ld.global.cg.v4.f32 {%r4, %r5, %r6, %r7}, [%py]; fma.rn.f32 %r0, %r4, 0f40400000, %r0; fma.rn.f32 %r1, %r5, 0f40400000, %r1; "
-                     "fma.rn.f32 %r2, %r6, 0f40400000, %r2; fma.rn.f32 %r3, %r7, 0f40400000, %r3; st.global.v4.f32 [%pz], {%r0, %r1, %r2, %r3};");
-}
-
-class Streams {
- public:
-  Streams(Bench& bench, std::uint32_t threads, std::uint32_t blocks_per_sm) : bench_(bench), out_(bench, 256), threads_(threads), blocks_(bench.board.facts().sms * blocks_per_sm) {}
-
-  std::uint64_t step() const { return std::uint64_t{16} * threads_ * blocks_; }   // bytes of one access of all threads
-
-  // Nanoseconds of a launch.
-  double time(const char* kernel, std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint32_t count, std::uint32_t rounds) {
-    bench_.check_interrupt();
-    ++bench_.launches;
-    gpu::Board::Launch launch;
-    launch.function = bench_.kernel(text_, kernel);
-    launch.grid = {blocks_, 1, 1}, launch.block = {threads_, 1, 1};
-    launch.arguments = gpu::Arguments(x, y, z, count, rounds, out_.address());
-    const auto begin = bench_.board.record(0);
-    bench_.board.launch(launch);
-    return bench_.board.elapsed_ns(begin, bench_.board.record(0));
-  }
-
- private:
-  Bench& bench_;
-  const Bench::Buffer out_;
-  const std::string text_ = stream_texts();
-  std::uint32_t threads_, blocks_;
-};
-
-// What stays in L2, read by all SMs.
-double l2_bandwidth(Bench& bench, std::uint32_t threads, std::uint32_t blocks_per_sm, std::uint64_t data, std::uint64_t bytes) {
-  Streams s(bench, threads, blocks_per_sm);
-  const auto count = static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / s.step(), 1));
-  s.time("read", data, data, data, count, 1);
-  const std::uint32_t rounds = std::max<std::uint32_t>(1, static_cast<std::uint32_t>((4 << 20) / (count * s.step())));
-  const double once = s.time("read", data, data, data, count, rounds), thrice = s.time("read", data, data, data, count, 3 * rounds);
-  return static_cast<double>(2 * rounds) * count * static_cast<double>(s.step()) / (thrice - once) * 1e9;
+// What one SM sends: a store costs its port a header and its bytes. Stores that touch two, three and four sectors of a line: the slope is the port's, if it is a line and does not go through nothing,
+// as it would if L1's own width decided.
+void sent_by_one_sm(Bench& bench, std::uint32_t threads) {
+  const Bench::Buffer data(bench, 32 << 10);
+  const auto cycles_of_line = [&](unsigned sectors) {
+    Timed t;
+    // Two lanes a sector of 32 bytes; lanes that have none left do what the last one does.
+    const unsigned lines = 16 / sectors;
+    t.setup = fmt::format("shr.u32 %r0, %lane, 1; min.u32 %r0, %r0, {}; div.u32 %r1, %r0, {}; rem.u32 %r2, %r0, {}; shl.b32 %r1, %r1, 7; shl.b32 %r2, %r2, 5; add.u32 %r0, %r1, %r2; and.b32 %r1, %lane, 1; shl.b32 %r1, %r1, 4; "
+                          "add.u32 %r0, %r0, %r1; and.b32 %r1, %warp, 15; mul.lo.u32 %r1, %r1, {}; add.u32 %r0, %r0, %r1; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %a; mov.u32 %r4, 0; mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, 0;",
+                          lines * sectors - 1, sectors, sectors, lines * 128);
+    // Other lines each time, or a warp that is preferred would store to one slice.
+    t.body = [lines](unsigned n) { return fmt::format("st.global.v4.u32 [%l0+{}], {{%r4, %r5, %r6, %r7}};", n * lines * 128); };
+    t.finish = "mov.u64 %l15, %l0;";
+    t.repetitions = 16;
+    TimedRun run;
+    run.a = data.address(), run.threads = threads;
+    return 1 / (lines * rate_of_timed(bench, t, run, 100'000));
+  };
+  const double two = cycles_of_line(2), three = cycles_of_line(3), four = cycles_of_line(4), port = 64 / (four - two), header = two * port - 64;
+  const char* key = "interconnect.sm_write_bytes_per_cycle";
+  Series curve{"interconnect.sm_write", "bytes of a line", "cycles", {{64, two}, {96, three}, {128, four}}, {}};
+  bench.found.series(std::move(curve));
+  if (four <= two || std::abs((two + four) / 2 - three) > 0.01 * three || header < 1)
+    return bench.found.unknown(key, fmt::format("stores of 64, 96 and 128 bytes of a line take {:.4g}, {:.4g} and {:.4g} cycles, which is not a header and their bytes: something else than the port limits stores of one SM", two, three, four));
+  if (const auto l2 = bench.found.value("l2.bytes_per_cycle"); l2 && port > 0.88 * *l2) return bench.found.unknown(key, "L2 itself takes no more than one SM sent");
+  bench.found.once(key, port, "B/cycle", fmt::format("slope of stores of 64 to 128 bytes of a line, {} threads on one SM; a store costs {:.2g} bytes more", threads, header), 3, "interconnect.sm_write");
 }
 
 // All SMs together take no more than their ports do.
 bool ports_limit(const Bench& bench, double bytes_per_second) {
-  const auto port = bench.found.value("interconnect.sm_bytes_per_cycle"), clock = bench.found.value("sm.clock");
-  return port && clock && bytes_per_second > 0.88 * *port * bench.board.facts().sms * *clock;
+  const auto one = bench.found.value("bandwidth.sm.l2"), clock = bench.found.value("sm.clock");
+  // Of SMs that wait for their miss registers some wait more than others: all are never full together.
+  return one && clock && bytes_per_second > (registers_limit(bench, *one) ? 0.45 : 0.88) * *one * bench.board.facts().sms * *clock;
 }
 
-struct Traffic { const char* kernel; const char* key; unsigned streams; bool reads; };
 constexpr Traffic traffic[] = {{"read", "dram.read_bandwidth_measured", 1, true}, {"write", "bandwidth.write", 1, false}, {"copy", "dram.bandwidth_measured", 2, false}, {"triad", "bandwidth.triad", 3, false}};
 
 // From memory: nothing that is read has been read before; what is written has to leave L2 again, so a launch before fills it with what was written.
 double memory_bandwidth(Bench& bench, const Traffic& what, std::uint32_t threads, std::uint32_t blocks_per_sm, std::uint64_t part) {
-  Streams s(bench, threads, blocks_per_sm);
+  Streams s(bench, threads, blocks_per_sm * bench.board.facts().sms);
   const auto count = static_cast<std::uint32_t>(std::max<std::uint64_t>(part / s.step(), 1));
   const std::uint64_t bytes = count * s.step();
   const Bench::Buffer room(bench, 4 * bytes * what.streams);
@@ -161,7 +146,8 @@ double memory_bandwidth(Bench& bench, const Traffic& what, std::uint32_t threads
 void of_memory(Bench& bench, std::uint32_t threads, std::uint32_t most_blocks) {
   const std::uint64_t l2 = bench.board.facts().l2_bytes.value_or(8 << 20);
   for (const Traffic& t : traffic) {
-    if (!t.reads && bench.options.quick && l2 > (8 << 20)) continue;
+    const bool large = l2 > (8 << 20);
+    if (!t.reads && bench.options.quick && large) continue;
     const std::uint64_t part = t.reads ? 12 << 20 : std::max<std::uint64_t>(12 << 20, l2 * 5 / 4);
     Series curve{fmt::format("{}.occupancy", t.key), "blocks/SM", "B/s", {}, {}};
     double best = 0;
@@ -170,7 +156,7 @@ void of_memory(Bench& bench, std::uint32_t threads, std::uint32_t most_blocks) {
       const double rate = memory_bandwidth(bench, t, threads, blocks, part);
       curve.points.insert(curve.points.begin(), {static_cast<double>(blocks), rate});
       if (rate > best * 1.005) best = rate, best_blocks = blocks;
-      if (!t.reads || bench.options.quick) break;
+      if ((!t.reads && large) || bench.options.quick) break;
     }
     bench.found.series(curve);   // also where no value can be read from it
     if (ports_limit(bench, best)) {
@@ -196,6 +182,17 @@ void of_l2(Bench& bench, const Estimate& e, double clock) {
     bench.found.unknown("interconnect.sm_bytes_per_cycle", "L2 itself gives no more than one SM took");
 }
 
+// Stores to little of memory, again and again: faster than memory takes them, they stay in L2; as fast as to much of it, although L2 could do more, they do not.
+void written_back(Bench& bench) {
+  const auto peak = bench.found.value("dram.bandwidth"), near = bench.found.value("bandwidth.l2.write"), reads = bench.found.value("bandwidth.l2"), far = bench.found.value("bandwidth.write");
+  if (peak && near && *near > 1.15 * *peak)
+    bench.found.word("l2.write_policy", "write_back", fmt::format("stores to what L2 holds reach {:.4g} GB/s, more than memory's interface takes", *near / 1e9), 2);
+  else if (peak && near && reads && far && *reads > 1.3 * *peak && std::abs(*near / *far - 1) < 0.1)
+    bench.found.word("l2.write_policy", "write_through", fmt::format("stores to what L2 holds reach {:.4g} GB/s, as many as to memory, and reads more", *near / 1e9), 2);
+  else
+    bench.found.unknown("l2.write_policy", "stores to what L2 holds are neither faster than memory's interface nor as fast as to memory");
+}
+
 void probe_bandwidth(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const std::uint32_t block = std::min(facts.max_threads_per_block, 1024u), threads = std::min(facts.max_threads_per_block, 512u);
@@ -207,23 +204,27 @@ void probe_bandwidth(Bench& bench) {
     bench.found.unknown("l2.bytes_per_cycle", "a load of all threads takes up more than half of L2");
   } else if (l2 != 0) {
     const std::uint64_t bytes = std::min<std::uint64_t>(l2 / 4, 4 << 20);
-    const Bench::Buffer data(bench, std::max<std::uint64_t>(bytes, std::uint64_t{16} * threads * blocks * facts.sms));
-    const Estimate e = estimate(sample([&] { return l2_bandwidth(bench, threads, blocks, data.address(), bytes); }, 3));
-    bench.found.measured("bandwidth.l2", e.value, "B/s", e.interval, fmt::format("difference of two launches that read {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads), e.samples);
+    const Bench::Buffer data(bench, std::max<std::uint64_t>(bytes, 3 * least));
+    const Estimate e = estimate(sample([&] { return l2_bandwidth(bench, l2_traffic[0], threads, blocks, data.address(), bytes); }, 3));
+    bench.found.measured("bandwidth.l2", e, "B/s", fmt::format("difference of two launches that read {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads));
     const auto clock = bench.found.value("sm.clock");
-    const double half = l2_bandwidth(bench, threads / 2, blocks, data.address(), bytes);
+    const double half = l2_bandwidth(bench, l2_traffic[0], threads / 2, blocks, data.address(), bytes);
     if (half < 0.96 * e.value || half > 1.04 * e.value)
       bench.found.unknown("l2.bytes_per_cycle", fmt::format("{} threads on each SM read {:.4g} GB/s, half of them {:.4g}: no level is reached", blocks * threads, e.value / 1e9, half / 1e9));
     else if (ports_limit(bench, e.value))
       bench.found.unknown("l2.bytes_per_cycle", "the ports of the SMs limit what is read from L2");
     else if (clock)
       of_l2(bench, e, *clock);
+    for (const Traffic& t : l2_traffic)
+      if (!t.reads && t.streams * least <= l2 / 2) bench.found.once(t.key, l2_bandwidth(bench, t, threads, blocks, data.address(), bytes), "B/s", fmt::format("difference of two launches over {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads), 2);
   }
+  sent_by_one_sm(bench, block);
   of_memory(bench, threads, blocks);
+  written_back(bench);
 }
 
 }  // namespace
 
-extern constinit const Kind kind_bandwidth{"bandwidth", "Bytes per second of L1, L2 and memory, of one SM and of all; read, write, copy, triad", probe_bandwidth, "issue cache", 100};
+extern constinit const Kind kind_bandwidth{"bandwidth", "Bytes per second of L1, L2 and memory, of one SM and of all; read, write, copy, triad", probe_bandwidth, "issue cache misses", 100};
 
 }  // namespace simtlab::probe

@@ -20,7 +20,7 @@ void measured_latency(Bench& bench, const char* key, Path path, std::uint64_t by
   const Bench::Buffer buffer(bench, bytes);
   const Ring ring(bench, buffer, shuffled(steps(bytes, 128), bench.options.seed), 128);
   const Estimate e = estimate(sample([&] { return chase(bench, path, ring, 2 * ring.visits(), chase_loads); }));
-  bench.found.measured(key, e.value, "cycles", e.interval, fmt::format("slope of a pointer chase over {} KiB, {} and {} loads", bytes >> 10, chase_loads, 2 * chase_loads), e.samples);
+  bench.found.measured(key, e, "cycles", fmt::format("slope of a pointer chase over {} KiB, {} and {} loads", bytes >> 10, chase_loads, 2 * chase_loads));
 }
 
 // Typical times of single loads. Those of hits: a few lines again and again; those of misses: lines read for the first time.

@@ -17,7 +17,7 @@ void cost(Bench& bench) {
   t.body = [](unsigned) { return std::string("mov.u64 %l0, %clock64; add.u64 %l1, %l1, %l0;"); };
   t.finish = "mov.u64 %l15, %l1;";
   const Estimate e = estimate(sample([&] { return slope_of_timed(bench, t, {}); }));
-  bench.found.measured("clock.cost", e.value, "cycles", e.interval, "slope of readings, each added to a sum", e.samples);
+  bench.found.measured("clock.cost", e, "cycles", "slope of readings, each added to a sum");
 }
 
 constexpr const char* spin = R"(
@@ -51,10 +51,10 @@ void rate(Bench& bench) {
     const double cycles = static_cast<double>(v[1] - v[0]) - static_cast<double>(w[1] - w[0]), ns = static_cast<double>(v[3] - v[2]) - static_cast<double>(w[3] - w[2]);
     return ns > 0 ? cycles / ns * 1e9 : 0;
   }));
-  bench.found.measured("clock.rate", e.value, "Hz", e.interval, fmt::format("clock against the timer of nanoseconds over {} and {} cycles", length, 2 * length), e.samples);
+  bench.found.measured("clock.rate", e, "Hz", fmt::format("clock against the timer of nanoseconds over {} and {} cycles", length, 2 * length));
   const auto told = bench.found.value("sm.clock");
   if (told && std::abs(e.value / *told - 1) < 0.005) return;
-  bench.found.measured("sm.clock", e.value, "Hz", e.interval, told ? fmt::format("clock against the timer of nanoseconds; the driver says {:.4g} GHz", *told / 1e9) : "clock against the timer of nanoseconds", e.samples);
+  bench.found.measured("sm.clock", e, "Hz", told ? fmt::format("clock against the timer of nanoseconds; the driver says {:.4g} GHz", *told / 1e9) : "clock against the timer of nanoseconds");
 }
 
 void probe_clock(Bench& bench) {

@@ -56,7 +56,7 @@ double sum_cycles(Bench& bench) {
 void probe_constant(Bench& bench) {
   const double sum = sum_cycles(bench);
   const Estimate e = estimate(sample([&] { return chase_cycles(bench, steps(512, 64)) - sum; }));
-  bench.found.measured("constant.latency", e.value, "cycles", e.interval, fmt::format("slope of a chase over 512 bytes of constants, less the {:.4g} cycles of the sum between two loads", sum), e.samples);
+  bench.found.measured("constant.latency", e, "cycles", fmt::format("slope of a chase over 512 bytes of constants, less the {:.4g} cycles of the sum between two loads", sum));
   Series curve{"constant.curve", "bytes", "cycles", {}, {}};
   for (double bytes = 512; bytes <= static_cast<double>(constant_bytes / 2); bytes *= bench.options.quick ? 1.4 : 1.15) {
     const std::uint64_t size = static_cast<std::uint64_t>(bytes) / 64 * 64;

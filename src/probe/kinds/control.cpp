@@ -25,7 +25,7 @@ void branch(Bench& bench) {
   if (!arithmetic) return bench.found.unknown("sm.branch_latency", "the latency of integer instructions is not known");
   const Estimate e = estimate(sample([&] { return (slope_of_timed(bench, longer, {}) - slope_of_timed(bench, t, {})) / 16 - 2 * *arithmetic; }));
   bench.found.measured("control.loop", e.value + 2 * *arithmetic, "cycles", {e.interval.low + 2 * *arithmetic, e.interval.high + 2 * *arithmetic}, "slope of rounds of a loop of count, comparison and branch", e.samples);
-  bench.found.measured("sm.branch_latency", e.value, "cycles", e.interval, "round of a loop of count, comparison and branch, less two integer latencies", e.samples);
+  bench.found.measured("sm.branch_latency", e, "cycles", "round of a loop of count, comparison and branch, less two integer latencies");
 }
 
 // Each path does the same; lanes below k take paths of their own.
@@ -76,7 +76,7 @@ void fence(Bench& bench) {
   Timed t;
   t.body = [](unsigned) { return std::string("membar.gl;"); };
   const Estimate e = estimate(sample([&] { return slope_of_timed(bench, t, {}); }));
-  bench.found.measured("latency.fence", e.value, "cycles", e.interval, "slope of fences of one warp with nothing under way", e.samples);
+  bench.found.measured("latency.fence", e, "cycles", "slope of fences of one warp with nothing under way");
 }
 
 void probe_control(Bench& bench) {

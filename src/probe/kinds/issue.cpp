@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "probe/chain.h"
 #include "probe/kinds.h"
@@ -19,14 +20,15 @@ double cycles_a_step(Bench& bench, const Operation& op, unsigned warps, unsigned
   return (chain_cycles(bench, op, text, 2, warps, chains, out) - chain_cycles(bench, op, text, 1, warps, chains, out)) / steps;
 }
 
-unsigned schedulers(Bench& bench, std::uint64_t out) {
+void schedulers(Bench& bench, std::uint64_t out) {
   const Operation& op = *find_operation("fma.rn.f32");
   const unsigned chains = 40;
   const double alone = cycles_a_step(bench, op, 1, chains, 4, out), fewer = cycles_a_step(bench, op, 1, chains * 4 / 5, 4, out);
   if (std::abs(alone / fewer * 4 / 5 - 1) > 0.03) {
     bench.found.unknown("sm.schedulers", fmt::format("{} independent chains of one warp do not saturate its scheduler", chains));
-    return 0;
+    return;
   }
+  bench.found.once("issue.interval", alone / chains, "cycles", fmt::format("a multiply-add of one warp with {} independent chains", chains), 2);
   Series curve{"issue.warps", "warps", "cycles", {}, {}};
   unsigned result = 0;
   const unsigned most = std::min(most_warps, bench.board.facts().max_threads_per_block / 32);
@@ -42,70 +44,110 @@ unsigned schedulers(Bench& bench, std::uint64_t out) {
     bench.found.exact("sm.schedulers", result, "", fmt::format("warps of {} independent chains that take no longer than one", chains), curve.points.size());
   if (result != 0) curve.knees.push_back({static_cast<double>(result), static_cast<double>(result), static_cast<double>(result) + 1, "schedulers"});
   bench.found.series(std::move(curve));
-  return result;
 }
 
-// fma in all chains but every n-th, which do `partner`. The operands of fma are 1 and 0 as bits.
-Operation mixed(std::string_view partner, unsigned every) {
-  Operation op;
-  op.name = "mix", op.kind = Register::b32;
-  op.step = "fma.rn.f32 X, X, Y, Z;", op.other = partner, op.every = every;
-  op.x = op.y = 0x3f800000, op.z = 0, op.identity = false;
-  return op;
+// Kinds of instructions (operation.h) and how many of each the pipelines take from one warp in a cycle.
+struct Stage { char letter; double rate; };
+
+// Instructions in the proportions of what their pipelines take, spread evenly over so many chains.
+struct Mixture {
+  std::vector<Stage> stages;
+  std::vector<unsigned> counts;
+  std::string pattern;
+};
+
+Mixture mixture_of(const std::vector<Stage>& stages, unsigned chains) {
+  Mixture out{stages, std::vector<unsigned>(stages.size()), ""};
+  double sum = 0;
+  for (const Stage& s : stages) sum += s.rate;
+  for (unsigned n = 0; n < chains; ++n) {
+    // The one that is furthest behind its share.
+    std::size_t next = 0;
+    double most = -1e9;
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      if (const double behind = stages[i].rate / sum * (n + 1) - out.counts[i]; behind > most) most = behind, next = i;
+    ++out.counts[next], out.pattern += stages[next].letter;
+  }
+  return out;
 }
 
-// Instructions a cycle of one warp. What decides: above 1.05, a second one was issued in some cycle. At 1 although the pipelines alone would let more
-// through, whether they share units or not, and it is neither of the rates that this explains: none was.
-void width(Bench& bench, unsigned schedulers, std::uint64_t out) {
-  struct Partner { const char* step; const char* rate; };
-  constexpr Partner partners[] = {{"max.s32 X, X, Z;", "throughput.int_alu"}, {"rsqrt.approx.ftz.f32 X, X;", "throughput.sfu"}, {"popc.b32 X, X;", "throughput.bit"}};
-  const double fma = bench.found.value_or("throughput.fp32", 0) / 32 / schedulers;
+// Instructions a cycle if these stages were one pipeline: group[i] is the pipeline of stage i.
+double rate_if(const Mixture& m, const std::vector<unsigned>& group) {
+  double slowest = 0;
+  for (unsigned g = 0; g < m.stages.size(); ++g) {
+    double cycles = 0;
+    for (std::size_t i = 0; i < m.stages.size(); ++i)
+      if (group[i] == g) cycles += m.counts[i] / m.stages[i].rate;
+    slowest = std::max(slowest, cycles);
+  }
+  return static_cast<double>(m.pattern.size()) / slowest;
+}
+
+// Whether the stages, shared in whatever way, would give about one instruction a cycle by themselves.
+bool sharing_explains_one(const Mixture& m, std::vector<unsigned>& group, std::size_t at, unsigned used) {
+  if (at == m.stages.size()) return std::abs(rate_if(m, group) - 1) < 0.05;
+  for (unsigned g = 0; g <= used; ++g) {
+    group[at] = g;
+    if (sharing_explains_one(m, group, at + 1, std::max(used, g + 1))) return true;
+  }
+  return false;
+}
+
+// Instructions a cycle of one warp. What decides: above 1.05, a second one was issued in some cycle. At 1 although the pipelines alone would let more through, and whatever of them
+// are one would give another rate: none was.
+void width(Bench& bench, std::uint64_t out) {
+  const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 40;
+  const auto rate_of = [&](const std::string& pattern, unsigned chains) {
+    Operation op;
+    op.name = "mix", op.kind = Register::b32, op.pattern = pattern;
+    op.x = op.y = 0x3f800000, op.z = 0, op.identity = false;   // 1 and 0 as bits
+    return chains / cycles_a_step(bench, op, 1, chains, 4, out);
+  };
+  // What one warp gets of each by itself.
+  std::vector<Stage> stages;
+  for (const char letter : {'f', 'l', 'i', 'p', 's'}) stages.push_back({letter, rate_of(std::string(1, letter), most_chains)});
   double best = 0;
+  for (const Stage& s : stages) best = std::max(best, s.rate);
   bool limited = false;
-  const auto rate_of = [&](const Operation& op, unsigned chains) { return chains / cycles_a_step(bench, op, 1, chains, 4, out); };
-  if (fma > 0) {
-    best = rate_of(*find_operation("fma.rn.f32"), 32);
-    limited = fma > 1.25 && std::abs(best - 1) < 0.02;
-  }
-  for (const Partner& partner : partners) {
-    const double other = bench.found.value_or(partner.rate, 0) / 32 / schedulers;
-    for (const unsigned every : {2u, 3u, 5u, 9u}) {
-      if (best > 1.05 || limited || fma <= 0 || other <= 0) break;
-      const double share = 1.0 / every, apart = std::min(fma / (1 - share), other / share), together = 1 / ((1 - share) / fma + share / other);
-      if (apart < 1.06) continue;
-      const bool telling = apart > 1.25;   // where little more than one would go through, other things can keep it at one
-      const double rate = rate_of(mixed(partner.step, every), 4 * every > 32 ? 3 * every : 32 / every * every);
-      best = std::max(best, rate);
-      limited = limited || (telling && std::abs(rate - 1) < 0.02 && std::abs(together - 1) > 0.05);
-    }
-  }
-  // Three kinds where two are not enough: nine multiply-adds, nine comparisons and two roots of twenty.
-  const double integer = bench.found.value_or("throughput.int_alu", 0) / 32 / schedulers, root = bench.found.value_or("throughput.sfu", 0) / 32 / schedulers;
-  if (best <= 1.05 && !limited && fma > 0 && integer > 0 && root > 0 && std::min({fma / 0.45, integer / 0.45, root / 0.1}) >= 1.06) {
-    Operation op = mixed("", 0);
-    op.pattern = "fifififififififififs";
-    const double rate = rate_of(op, 40);
+  unsigned tried = 0;
+  std::string told;
+  for (unsigned chosen = 1; chosen < 1u << stages.size() && best <= 1.05 && !limited; ++chosen) {
+    std::vector<Stage> some;
+    double sum = 0;
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      if (chosen >> i & 1) some.push_back(stages[i]), sum += stages[i].rate;
+    if (sum < 1.08) continue;
+    const Mixture m = mixture_of(some, most_chains);
+    std::vector<unsigned> group(some.size());
+    for (std::size_t i = 0; i < group.size(); ++i) group[i] = static_cast<unsigned>(i);
+    const double apart = rate_if(m, group);
+    if (apart < 1.06) continue;
+    const double rate = rate_of(m.pattern, most_chains);
+    ++tried;
     best = std::max(best, rate);
-    limited = std::min({fma / 0.45, integer / 0.45, root / 0.1}) > 1.25 && std::abs(rate - 1) < 0.02 && std::abs(1 / (0.45 / fma + 0.45 / integer + 0.1 / root) - 1) > 0.05;
+    // Where little more than one would go through, other things can keep it at one.
+    told = fmt::format("{:.3g} of {}, which alone would allow {:.3g}", rate, m.pattern.substr(0, 16), apart);
+    limited = apart > 1.25 && std::abs(rate - 1) < 0.02 && !sharing_explains_one(m, group, 0, 0);
+    // With fewer chains it stays so, or their latency limits.
+    limited = limited && std::abs(rate_of(m.pattern, most_chains * 3 / 4) - 1) < 0.02;
   }
   if (best > 1.05)
     bench.found.exact("sm.issue_width", std::ceil(best - 0.05), "", fmt::format("one warp issued {:.3g} instructions a cycle", best));
   else if (limited)
-    bench.found.exact("sm.issue_width", 1, "", "one warp issued one instruction a cycle where its pipelines would take more");
+    bench.found.exact("sm.issue_width", 1, "", fmt::format("one warp issued one instruction a cycle where its pipelines would take more: {}", told));
   else
-    bench.found.unknown("sm.issue_width", "the pipelines of one scheduler take no more than one instruction a cycle together");
+    bench.found.unknown("sm.issue_width", tried == 0 ? "the pipelines of one scheduler take no more than one instruction a cycle together"
+                                                     : fmt::format("{} mixtures reached {:.3g} instructions a cycle of one warp, which pipelines in common would explain as well", tried, best));
 }
 
 void probe_issue(Bench& bench) {
   const Bench::Buffer out(bench, 32 * 32);
-  if (const unsigned count = schedulers(bench, out.address()); count != 0)
-    width(bench, count, out.address());
-  else
-    bench.found.unknown("sm.issue_width", "the number of schedulers is not known");
+  schedulers(bench, out.address());
+  width(bench, out.address());
 }
 
 }  // namespace
 
-extern constinit const Kind kind_issue{"issue", "Schedulers of an SM and instructions that one issues in a cycle", probe_issue, "arithmetic", 40};
+extern constinit const Kind kind_issue{"issue", "Schedulers of an SM and instructions that one issues in a cycle", probe_issue, "device", 40};
 
 }  // namespace simtlab::probe

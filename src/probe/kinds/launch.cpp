@@ -51,9 +51,9 @@ void host_side(Bench& bench) {
   const double first = board.host_now_ns() - begin;
   bench.found.once("launch.first", first, "ns", "loading the module, the first launch, and waiting for it", 1);
   const Estimate blocking = estimate(sample([&] { return timed(8, true) / 8; }));
-  bench.found.measured("launch.blocking", blocking.value, "ns", blocking.interval, "launch of an empty kernel and waiting for it, mean of 8", blocking.samples);
+  bench.found.measured("launch.blocking", blocking, "ns", "launch of an empty kernel and waiting for it, mean of 8");
   const Estimate queued = estimate(sample([&] { return (timed(96, false) - timed(32, false)) / 64; }));
-  bench.found.measured("host.launch_overhead", queued.value, "ns", queued.interval, "slope of 32 and 96 launches one after another", queued.samples);
+  bench.found.measured("host.launch_overhead", queued, "ns", "slope of 32 and 96 launches one after another");
   std::vector<gpu::Board::Launch> launches(32, launch);
   const auto batch = board.make_batch(launches);
   if (!batch) return bench.found.unknown("launch.graph", "the driver has no graphs");
@@ -65,7 +65,7 @@ void host_side(Bench& bench) {
   };
   graph();
   const Estimate e = estimate(sample(graph));
-  bench.found.measured("launch.graph", e.value, "ns", e.interval, "a graph of 32 empty kernels, a kernel's share", e.samples);
+  bench.found.measured("launch.graph", e, "ns", "a graph of 32 empty kernels, a kernel's share");
 }
 
 // Blocks follow each other on an SM as fast as they are handed over.
@@ -85,7 +85,7 @@ void blocks(Bench& bench) {
     }
     return gaps.empty() ? 0 : median_of(gaps);
   }, 3));
-  bench.found.measured("launch.block_gap", e.value, "cycles", e.interval, "mean gap between the first blocks that begin on one SM, median of SMs", e.samples);
+  bench.found.measured("launch.block_gap", e, "cycles", "mean gap between the first blocks that begin on one SM, median of SMs");
 }
 
 void probe_launch(Bench& bench) {

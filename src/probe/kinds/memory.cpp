@@ -39,7 +39,7 @@ void latency(Bench& bench) {
     flush(bench);   // writing the chain may have left it in L2
     return chase(bench, Path::past, ring, 0, loads);
   }, bench.options.quick ? 1 : 3));
-  bench.found.measured("dram.latency", e.value, "cycles", e.interval, fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads, 2 * loads, bytes >> 20), e.samples);
+  bench.found.measured("dram.latency", e, "cycles", fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads, 2 * loads, bytes >> 20));
 }
 
 constexpr const char* loaded_text = R"(

@@ -84,14 +84,14 @@ void atomics(Bench& bench, unsigned threads) {
   TimedRun run;
   run.a = 4, run.threads = 1;
   const Estimate e = estimate(sample([&] { return slope_of_timed(bench, reads("atom.shared.or.b32 %r0, [%r0], 0;"), run); }));
-  bench.found.measured("latency.shared_atomic", e.value, "cycles", e.interval, "slope of dependent atomics of one thread", e.samples);
+  bench.found.measured("latency.shared_atomic", e, "cycles", "slope of dependent atomics of one thread");
   const Estimate rate = estimate(sample([&] { return throughput(bench, threads, "atom.shared.or.b32 X, [X], 0;", 128); }, 3));
-  bench.found.measured("throughput.shared_atomic", rate.value, "/cycle", rate.interval, fmt::format("atomics in two lengths of time, {} threads on one SM, an address a thread", threads), rate.samples);
+  bench.found.measured("throughput.shared_atomic", rate, "/cycle", fmt::format("atomics in two lengths of time, {} threads on one SM, an address a thread", threads));
 }
 
 void probe_shared(Bench& bench) {
   const Estimate e = estimate(sample([&] { return cycles_of(bench, 0, 0, 1); }));
-  bench.found.measured("shared.latency", e.value, "cycles", e.interval, "slope of dependent reads of one thread", e.samples);
+  bench.found.measured("shared.latency", e, "cycles", "slope of dependent reads of one thread");
   banks(bench);
   const unsigned threads = std::min(bench.board.facts().max_threads_per_block, 1024u);
   if (const auto count = bench.found.value("shared.banks"); count && *count < 32) {
@@ -104,7 +104,7 @@ void probe_shared(Bench& bench) {
   if (threads >= 64 && throughput(bench, threads / 2, read, 512) < 0.97 * rate.value)
     bench.found.unknown("throughput.shared", fmt::format("{} threads on one SM do not saturate it", threads));
   else
-    bench.found.measured("throughput.shared", rate.value, "/cycle", rate.interval, fmt::format("reads without conflict in two lengths of time, {} threads on one SM", threads), rate.samples);
+    bench.found.measured("throughput.shared", rate, "/cycle", fmt::format("reads without conflict in two lengths of time, {} threads on one SM", threads));
   atomics(bench, threads);
 }
 
