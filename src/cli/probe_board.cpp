@@ -115,6 +115,23 @@ result::Result result_of(const probe::Findings& found, const probe::Outcome& out
   return result;
 }
 
+// The error that ends a measurement whose board was lost, or one of whose probes failed; the result says it, too.
+std::optional<Error> failure_of(const probe::Outcome& outcome) {
+  if (outcome.interrupted) return std::nullopt;
+  if (outcome.lost) return Error(ExitCode::unavailable, "board-lost", "the device was lost: " + outcome.failed.back(), "what was measured before is in the outputs, marked as partial");
+  if (!outcome.failed.empty()) return Error(ExitCode::failure, "probe-failed", "a probe failed: " + outcome.failed.front(), "what the others found is in the outputs");
+  return std::nullopt;
+}
+
+// What was measured and what another device lent may contradict each other: a file that nothing can read is said to be so.
+void check_device_file(const std::string& file, const std::string& base) {
+  try {
+    static_cast<void>(device::load_device(std::filesystem::absolute(file).string()));
+  } catch (const Error& error) {
+    talk(fmt::format("warning: what {} lends does not go together with what was measured, so no command takes {} as it is: choose another --base, or change the file\n{}", base, file, error.format()));
+  }
+}
+
 // An output that can't be written loses none of the others, nor what was measured: the first error is thrown when all were tried.
 class Writing {
  public:
@@ -164,18 +181,20 @@ int probe_board(ProbeOptions o) {
     launches = bench.launches;
   }
   result::Result result = result_of(found, outcome, launches, facts, source);
+  const std::optional<Error> failure = failure_of(outcome);
+  if (failure) result.manifest.failure = failure->format(), result.manifest.failure_id = failure->id(), result.manifest.failure_code = static_cast<int>(failure->code());
   clock.finish(result);
 
   Writing writing;
   if (!data_on_stdout(o.output) && o.output.output != "-") writing([&] { print((thesis ? thesis_tables(found, facts) : "") + text_of(found, outcome, board_text(facts))); });
   if (!o.output.output.empty()) writing([&] { write_to(o.output.output, probe::device_file(found, provenance(facts, found, outcome, base ? o.base : ""), base ? &*base : nullptr)); });
+  if (!o.output.output.empty() && o.output.output != "-" && base && std::filesystem::is_regular_file(o.output.output)) check_device_file(o.output.output, o.base);
   if (!o.curves.empty()) writing([&] { write_curves(o.curves, found); });
   if (!o.output.json.empty()) writing([&] { write_to(o.output.json, result::to_json(result)); });
   if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, report::csv(result)); });
   writing.end();
   if (outcome.interrupted) return static_cast<int>(ExitCode::interrupted);
-  if (outcome.lost) throw Error(ExitCode::unavailable, "board-lost", "the device was lost: " + outcome.failed.back(), "what was measured before is in the outputs, marked as partial");
-  if (!outcome.failed.empty()) throw Error(ExitCode::failure, "probe-failed", "a probe failed: " + outcome.failed.front(), "what the others found is in the outputs");
+  if (failure) throw *failure;
   return 0;
 }
 

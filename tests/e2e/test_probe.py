@@ -5,7 +5,11 @@ import json
 import re
 import shutil
 
-from harness import SOURCE, Case, main
+import pathlib
+
+from harness import SIMTLAB, SOURCE, Case, main
+
+MOCK = pathlib.Path(SIMTLAB).parents[1] / "mockcuda/libsimtlab-mockcuda.so"
 
 
 def curve(levels, step=1.06, first=2048):
@@ -16,6 +20,9 @@ def curve(levels, step=1.06, first=2048):
             rows.append(f"{round(size)},{cycles}")
             size *= step
     return "\n".join(rows) + "\n"
+
+
+COLUMNS = ["key", "value", "word", "unit", "low", "high", "confidence", "samples", "method", "curve", "unknown"]
 
 
 class Probe(Case):
@@ -147,6 +154,45 @@ class Probe(Case):
         result = json.loads((self.folder / "r.json").read_text())
         self.assertTrue(result["manifest"]["interrupted"])
         self.assertGreater(result["total"]["probe.findings"]["value"], 10)
+
+    def test_a_board_lost_in_the_middle_leaves_what_was_measured_and_every_output_says_so(self):
+        env = {"SIMTLAB_CUDA_DRIVER": str(MOCK), "SIMTLAB_MOCK_GPU": "k40", "SIMTLAB_MOCK_FAULT": "lost=40"}
+        done = self.simtlab("probe", "--device", "0", "--quick", "-o", "part.toml", "--json=r.json", env=env)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("[board-lost]", done.stderr)
+        self.assertIn("The device was lost", done.stdout)
+        self.assertIn("# Partial", (self.folder / "part.toml").read_text())
+        result = json.loads((self.folder / "r.json").read_text())
+        self.assertEqual(result["manifest"]["failure"]["id"] if isinstance(result["manifest"]["failure"], dict) else result["manifest"]["failure_id"], "board-lost")
+        self.assertGreater(result["total"]["probe.findings"]["value"], 10)
+        self.assertIn("INCOMPLETE", self.ok("report", "r.json").stdout)
+
+    def test_a_base_that_contradicts_what_was_measured_is_named(self):
+        done = self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "a100", "-o", "mixed.toml")
+        self.assertIn("warning: what a100 lends does not go together", done.stderr)
+        self.assertIn("mixed.toml:", done.stderr)
+        self.fails(3, "config", "show", "--gpu", "mixed.toml", says="mixed.toml:")
+        self.assertNotIn("warning", self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "k40", "-o", "same.toml").stderr)
+        self.ok("config", "show", "--gpu", "same.toml")
+
+    def test_what_was_measured_is_kept_repetition_by_repetition(self):
+        self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--json=r.json")
+        tables = json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]
+        self.assertEqual(tables["samples"]["columns"], ["key", "value", "count"])
+        kept = [row for row in tables["samples"]["rows"] if row[0] == "shared.latency"]
+        finding = next(row for row in tables["findings"]["rows"] if row[0] == "shared.latency")
+        self.assertEqual(sum(row[2] for row in kept), finding[COLUMNS.index("samples")])
+        self.assertIn(finding[1], [row[1] for row in kept])
+
+    def test_all_operations_fit_a_gpu_with_few_registers(self):
+        """Kernels of many chains take more registers than a thread of Fermi may have."""
+        done = self.ok("probe", "--gpu", "gtx480", "--only", "arithmetic,issue", "--json=r.json")
+        self.assertNotIn("Failed", done.stdout)
+        findings = {row[0]: row[1] for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]}
+        self.assertGreaterEqual(len([key for key in findings if re.fullmatch(r"op\..*\.latency", key)]), 45)
+        self.assertAlmostEqual(findings["throughput.fp32"], 32, delta=0.96)
+        self.assertEqual(findings["sm.issue_width"], 1)
+        self.assertEqual(findings["issue.interval"], 1)
 
     def test_published_curves_have_their_known_sizes(self):
         out = self.ok("validate", "probe", "--check").stdout

@@ -32,6 +32,8 @@ Latency chain_latency(Bench& bench, const Operation& op, unsigned steps, std::ui
   return {slope.latency, slope.residual};
 }
 
+double throughput_of(Bench& bench, const Operation& op, unsigned warps, unsigned chains, std::uint64_t out);
+
 // A pipeline that takes a new instruction less often than its latency would let a chain give it one hides the latency. With cheap instructions of another pipeline between the
 // steps it shows.
 std::optional<double> padded_latency(Bench& bench, const Operation& op, double bare, std::uint64_t out) {
@@ -60,6 +62,12 @@ void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
     e.value = *padded, e.histogram = {};
   }
   bench.found.measured(fmt::format("op.{}.latency", op.name), e, "cycles", method);
+  // A predicate has no cheap instructions to stand between: where independent ones come no faster than dependent ones, it is the pipeline's interval that was seen.
+  if (op.kind == Register::predicate)
+    if (const double rate = throughput_of(bench, op, 1, 16, out); rate > 0 && 32 / rate > 0.95 * e.value) {
+      for (const std::string& key : {fmt::format("op.{}.latency", op.name), fmt::format("latency.{}", op.op_class)}) bench.found.unknown(key, fmt::format("independent ones of a warp take {:.3g} cycles each as well: the interval of the pipeline hides the latency", 32 / rate));
+      return;
+    }
   if (!op.op_class.empty()) bench.found.measured(fmt::format("latency.{}", op.op_class), e, "cycles", fmt::format("{}: {}", op.name, method));
 }
 
@@ -121,7 +129,7 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   const double alone = 32.0 / rate_alone;   // cycles of an operation of a warp that has its scheduler to itself
   const bool wide = op.kind == Register::b64 || op.kind == Register::f64;   // two registers each
   const unsigned chains = wide ? 16 : 32;
-  Load much{std::min(most, wide ? 8u : 16u), chains, std::max(1u, (alone < 1.5 ? 1024 : 512) / (chains * op.per_step)), 1, 0};
+  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 1.5 ? 1024 : 512) / (chains * op.per_step)), 1, 0};
   fit_registers(bench, op, much);
   much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 1.5 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
   Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 32) / op.per_step), 1, 0};

@@ -96,7 +96,7 @@ bool sharing_explains_one(const Mixture& m, std::vector<unsigned>& group, std::s
 // Instructions a cycle of one warp. What decides: above 1.05, a second one was issued in some cycle. At 1 although the pipelines alone would let more through, and whatever of them
 // are one would give another rate: none was.
 void width(Bench& bench, std::uint64_t out) {
-  const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 40;
+  const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 52;
   const auto rate_of = [&](const std::string& pattern, unsigned chains) {
     Operation op;
     op.name = "mix", op.kind = Register::b32, op.pattern = pattern;

@@ -140,13 +140,13 @@ void probe_misses(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
   const auto l1 = bench.found.value("l1.latency"), l2 = bench.found.value("l2.latency");
   if (!l1 || !l2) {
-    for (const char* what : {"l1.mshr_entries", "l1.mshr_merge"}) bench.found.unknown(what, "no L1 in front of L2 was seen");
+    for (const char* what : {"l1.mshr_entries", "l1.loads_of_a_line"}) bench.found.unknown(what, "no L1 in front of L2 was seen");
     return;
   }
   const bool read_only = facts.l1_caches_global == false && facts.cc_major * 10 + facts.cc_minor >= 35;
   Misses misses(bench, read_only ? "ld.global.nc.u32" : "ld.global.ca.u32");
   find_jump(bench, [&](std::uint32_t n) { return misses.lines(n); }, "l1.mshr_entries", std::min(misses.most(), bench.options.quick ? 512u : most_lines), 0.1 * *l2, "lines");
-  find_jump(bench, [&](std::uint32_t n) { return misses.waiters(n); }, "l1.mshr_merge", most_waiters, 0.4 * *l1, "loads of one line");
+  find_jump(bench, [&](std::uint32_t n) { return misses.waiters(n); }, "l1.loads_of_a_line", most_waiters, 0.4 * *l1, "loads of one line");
 }
 
 }  // namespace
