@@ -212,7 +212,7 @@ void probe_bandwidth(Bench& bench) {
     // The level is what two of three numbers of threads reach; fewer wait for their latency, and more may wait for each other.
     const double half = l2_bandwidth(bench, l2_traffic[0], threads / 2, blocks, data.address(), bytes), quarter = l2_bandwidth(bench, l2_traffic[0], threads / 4, blocks, data.address(), bytes);
     const double best = std::max({e.value, half, quarter});
-    const int near = (e.value > 0.985 * best ? 1 : 0) + (half > 0.985 * best ? 1 : 0) + (quarter > 0.985 * best ? 1 : 0);
+    const int near = (e.value > 0.993 * best ? 1 : 0) + (half > 0.993 * best ? 1 : 0) + (quarter > 0.993 * best ? 1 : 0);
     if (near < 2)
       bench.found.unknown("l2.bytes_per_cycle", fmt::format("{} threads on each SM read {:.4g} GB/s, half of them {:.4g}, a quarter {:.4g}: no level is reached", blocks * threads, e.value / 1e9, half / 1e9, quarter / 1e9));
     else if (ports_limit(bench, best))

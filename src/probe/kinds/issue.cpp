@@ -96,7 +96,7 @@ bool sharing_explains_one(const Mixture& m, std::vector<unsigned>& group, std::s
 // Instructions a cycle of one warp. What decides: above 1.05, a second one was issued in some cycle. At 1 although the pipelines alone would let more through, and whatever of them
 // are one would give another rate: none was.
 void width(Bench& bench, std::uint64_t out) {
-  const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 52;
+  const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 48;
   const auto rate_of = [&](const std::string& pattern, unsigned chains) {
     Operation op;
     op.name = "mix", op.kind = Register::b32, op.pattern = pattern;
@@ -129,7 +129,7 @@ void width(Bench& bench, std::uint64_t out) {
     told = fmt::format("{:.3g} of {}, which alone would allow {:.3g}", rate, m.pattern.substr(0, 16), apart);
     limited = apart > 1.25 && std::abs(rate - 1) < 0.02 && !sharing_explains_one(m, group, 0, 0);
     // With fewer chains it stays so, or their latency limits.
-    limited = limited && std::abs(rate_of(m.pattern, most_chains * 3 / 4) - 1) < 0.02;
+    limited = limited && std::abs(rate_of(m.pattern, most_chains * 7 / 8) - 1) < 0.02;
   }
   if (best > 1.05)
     bench.found.exact("sm.issue_width", std::ceil(best - 0.05), "", fmt::format("one warp issued {:.3g} instructions a cycle", best));
