@@ -1,5 +1,5 @@
 // Misses of L1 that may be under way. Loads of more and more lines at once, none of them in L1: the last takes longer by a load port's turn each, until all miss registers are in use. The next one then
-// waits for the first answer, which shows as a jump of the time (Nugteren et al., HPCA 2014, count the registers of Fermi so). In the same manner loads of one line, which wait for one
+// waits for the first answer, which shows as a jump of the time. In the same manner loads of one line, which wait for one
 // answer together, until a register has no place for another.
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 // Slices of L2. All SMs read one line again and again: its slice serves them one after the other. Two such lines take no longer than one if they live in different slices, and twice as long if they
-// share one (as Jin et al., MICRO 2024, tell slices apart on boards). Lines that share none with those found before are kept: as many as there are slices.
+// share one. Lines that share none with those found before are kept: as many as there are slices.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/rng.h"
@@ -108,18 +109,25 @@ void probe_slices(Bench& bench) {
   hot.time({0}, hot_blocks);   // line, instructions and translation are there
   const double few = hot.time({0}, hot_blocks), many = hot.time({0}, 2 * hot_blocks);
   if (many < 1.9 * few || many > 2.1 * few) return bench.found.unknown("l2.slices", fmt::format("one line is read in {:.4g} cycles by {} blocks and in {:.4g} by twice as many: it is not its slice that limits", few, hot_blocks, many));
-  // As many lines at once as SMs can ask for: with lines that do share no slice it must take as long as with one.
+  // As many lines at once as SMs can ask for: what one SM takes for its blocks must be less than what a slice takes for a line, or lines would seem to wait for each other that don't.
+  const double block = hot.time({0}, 1), loads = 8.0 * hot_rounds * hot_blocks * std::min(facts.max_threads_per_block, hot_threads) / 32, serve = few / loads;   // cycles of a slice for one load
+  const auto asked_in_time = [&](std::size_t lines) { return std::ceil(static_cast<double>(lines * hot_blocks) / facts.sms) * block <= 1.1 * few; };
+  if (!asked_in_time(2)) return bench.found.unknown("l2.slices", fmt::format("one SM takes {:.4g} cycles for what a slice takes {:.4g}: the SMs are too few to have slices wait", block, few / hot_blocks));
   std::size_t together = 1;
-  const double loads = 8.0 * hot_rounds * hot_blocks * std::min(facts.max_threads_per_block, hot_threads) / 32, serve = few / loads;   // cycles of a slice for one load
-  while (together < 32 && static_cast<double>(together + 2) * 5 < facts.sms * serve) ++together;
+  while (together < 32 && asked_in_time(together + 2)) ++together;
   const SliceCount count = count_slices(hot, few, together);
   if (count.slices == 0) return bench.found.unknown("l2.slices", count.why);
+  // All of them together are what L2 gives: a second way to the number, without which nothing is said.
+  const auto all = bench.found.value("l2.bytes_per_cycle");
+  const double by_rate = all ? *all * serve / 32 : 0;
+  if (std::abs(by_rate - static_cast<double>(count.slices)) > 0.5)
+    return bench.found.unknown("l2.slices", all ? fmt::format("lines tell {} slices apart, and L2 gives as much as {:.3g} of them", count.slices, by_rate) : fmt::format("lines tell {} slices apart; what all of L2 gives is not known, which would have to be as much", count.slices));
   bench.found.once("l2.slice_bytes_per_cycle", 32 / serve, "B/cycle", "reads of one sector by all SMs, which its slice serves one after the other", 2);
   bench.found.exact("l2.slices", static_cast<double>(count.slices), "", fmt::format("lines that take no longer together than alone; {} lines were tried", count.lines), count.lines);
 }
 
 }  // namespace
 
-extern constinit const Kind kind_slices{"slices", "Slices of L2, by lines that wait for each other", probe_slices, "cache atomic", 135};
+extern constinit const Kind kind_slices{"slices", "Slices of L2, by lines that wait for each other", probe_slices, "cache bandwidth atomic", 135};
 
 }  // namespace simtlab::probe
