@@ -234,7 +234,7 @@ class Draw {
     set("sm.register_allocation_unit", one_of({64u, 128u, 256u, 512u}));
     set("sm.warp_allocation_granularity", one_of({1u, 2u, 4u}));
     set("sm.shared_allocation_unit", one_of({128u, 256u, 512u, 1024u}), "B");
-    set("l1.mshr_entries", between(64, 128)), set("l1.mshr_merge", between(3, 24));
+    set("l1.mshr_entries", small_l2_ ? between(12, 48) : between(64, 128)), set("l1.mshr_merge", between(3, 24));
     const bool through = rng_.below(2) == 0 && caches_global_;   // where ordinary loads pass by L1, stores drop what it has
     set("l1.write_policy", through ? "write_through" : "write_evict");
     set("l1.write_allocate", through && rng_.below(2) == 0);
