@@ -209,16 +209,13 @@ void probe_bandwidth(Bench& bench) {
     const Estimate e = estimate(sample([&] { return l2_bandwidth(bench, l2_traffic[0], threads, blocks, data.address(), bytes); }, 3));
     bench.found.measured("bandwidth.l2", e, "B/s", fmt::format("difference of two launches that read {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads));
     const auto clock = bench.found.value("sm.clock");
-    // The level is what two of three numbers of threads reach; fewer wait for their latency, and more may wait for each other.
-    const double half = l2_bandwidth(bench, l2_traffic[0], threads / 2, blocks, data.address(), bytes), quarter = l2_bandwidth(bench, l2_traffic[0], threads / 4, blocks, data.address(), bytes);
-    const double best = std::max({e.value, half, quarter});
-    const int near = (e.value > 0.993 * best ? 1 : 0) + (half > 0.993 * best ? 1 : 0) + (quarter > 0.993 * best ? 1 : 0);
-    if (near < 2)
-      bench.found.unknown("l2.bytes_per_cycle", fmt::format("{} threads on each SM read {:.4g} GB/s, half of them {:.4g}, a quarter {:.4g}: no level is reached", blocks * threads, e.value / 1e9, half / 1e9, quarter / 1e9));
-    else if (ports_limit(bench, best))
+    const double half = l2_bandwidth(bench, l2_traffic[0], threads / 2, blocks, data.address(), bytes);
+    if (half < 0.985 * e.value || half > 1.015 * e.value)
+      bench.found.unknown("l2.bytes_per_cycle", fmt::format("{} threads on each SM read {:.4g} GB/s, half of them {:.4g}: no level is reached", blocks * threads, e.value / 1e9, half / 1e9));
+    else if (ports_limit(bench, e.value))
       bench.found.unknown("l2.bytes_per_cycle", "the ports of the SMs limit what is read from L2");
     else if (clock)
-      of_l2(bench, {best, {std::min(e.interval.low, best), std::max(e.interval.high, best)}, e.samples + 2}, *clock);
+      of_l2(bench, e, *clock);
     for (const Traffic& t : l2_traffic)
       if (!t.reads && t.streams * least <= l2 / 2) bench.found.once(t.key, l2_bandwidth(bench, t, threads, blocks, data.address(), bytes), "B/s", fmt::format("difference of two launches over {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads), 2);
   }
