@@ -99,10 +99,14 @@ def _umask() -> int:
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """A result file of simtlab. ValueError if it is none."""
+    """A result file of simtlab, with the long tables that stand beside it. ValueError if it is none; simtlab.Error if what belongs to it is missing."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     content = json.loads(text)
     if not isinstance(content, dict) or not isinstance(content.get("schema"), int):
         raise ValueError(f"{os.fspath(path)} is no result of simtlab: it has no schema number")
+    if "beside" in content:
+        from .call import call
+
+        return call(["report"], [("result", os.path.abspath(path))], [], None, None, 1.0)
     return Result(content, text)

@@ -193,7 +193,7 @@ result::Result study_result(Run run, const Target& target) {
   run.output.quiet = true;
   const int code = run_command(target.app, run, target.rest, target.after_dashes);
   if (code != 0) throw Error(static_cast<ExitCode>(code), "cache-variant", "a study of the table failed; what it said is above");
-  return result::result_from_json(read_file(run.output.json, result::max_json_bytes, "result file"), run.output.json);
+  return result::read_result_file(run.output.json);
 }
 
 int sweep_study(const Run& run, const cachesim::Options& study, const Target& target, const std::vector<std::string>& texts) {
@@ -224,7 +224,7 @@ namespace {
 
 // A result file, another kernel, or settings.
 result::Result variant_of(const Run& run, const cachesim::Options& study, const Target& target, const std::string& text) {
-  if (text.ends_with(".json")) return result::result_from_json(read_file(text, result::max_json_bytes, "result file"), text);
+  if (text.ends_with(".json")) return result::read_result_file(text);
   if (text.find('=') == std::string::npos) {
     // Another version takes the place of the first argument.
     Target other{target.app, target.rest, target.after_dashes};

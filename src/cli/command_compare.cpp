@@ -21,7 +21,7 @@ struct CompareOptions {
   OutputOptions output;
 };
 
-result::Result read(const std::string& file) { return result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file); }
+result::Result read(const std::string& file) { return result::read_result_file(file); }
 
 int compare(CompareOptions o) {
   if (o.fail_above && !(*o.fail_above >= 0 && *o.fail_above <= 1e6))

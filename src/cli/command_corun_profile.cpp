@@ -50,7 +50,7 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
     return run_command(app, o.run, rest, after_dashes);
   }();
   if (code != 0) return code;
-  const result::Result result = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file);
+  const result::Result result = result::read_result_file(file);
   if (result.kernels.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
   std::string name = o.application;
   if (name.empty()) name = std::filesystem::path(!rest.empty() ? rest.front() : after_dashes->front()).stem().string();

@@ -199,7 +199,7 @@ int serve(ServeOptions o) {
     result::Result result = result_of(stats);
     launches.add_to(result);
     clock.finish(result);
-    write_to(o.json, result::to_json(result));
+    write_result(o.json, result);
   }
   return static_cast<int>(lost || (device && device->failed()) ? ExitCode::failure : ExitCode::ok);
 }

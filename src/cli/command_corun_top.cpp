@@ -48,7 +48,7 @@ int top(const TopOptions& o) {
     const RunClock clock;
     result::Result result = result_of(link.stats());
     clock.finish(result);
-    write_to(o.output.json, result::to_json(result));
+    write_result(o.output.json, result);
     return 0;
   }
   const Signals signals(0);

@@ -69,7 +69,7 @@ int report(ReportOptions o) {
   } else if (o.point || !o.metrics.empty() || !o.minimise.empty() || !o.maximise.empty()) {
     throw Error(ExitCode::usage, "option-conflict", "--point, --metric, --minimise and --maximise are about the database of a sweep", "leave them out, or name STUDY.db");
   }
-  const result::Result result = result::result_from_json(result_text(o, name), name);
+  const result::Result result = result::result_from_json(result_text(o, name), name, o.point ? result::OpenBeside() : result::beside_of(name));
   bool written = false;
   const auto write = [&](const std::string& to, std::string (*make)(const result::Result&)) {
     if (to.empty()) return;

@@ -71,7 +71,7 @@ std::string differences(const result::Result& before, const result::Result& now)
 }
 
 int rerun(const RerunOptions& o) {
-  const result::Result before = result::result_from_json(read_file(o.file, result::max_json_bytes, "result file"), o.file);
+  const result::Result before = result::read_result_file(o.file);
   if (before.manifest.interrupted)
     throw Error(ExitCode::bad_input, "rerun-interrupted", "the result is of a run that was interrupted: where it stops is chance", "make a new result of a complete run");
   OutputOptions output;
@@ -85,7 +85,7 @@ int rerun(const RerunOptions& o) {
     const Progress progress("running again", shown, Progress::Stopped::loses);
     return again.run({}, false);
   }();
-  if (!o.json.empty()) write_to(o.json, result::to_json(now));
+  if (!o.json.empty()) write_result(o.json, now);
   const std::string a = canonical(before), b = canonical(now);
   if (a != b) {
     const std::string what = differences(before, now);

@@ -32,7 +32,7 @@ Side side(const std::string& what) {
   Side out{what, {}};
   if (what.ends_with(".json") || what == "-") {
     const std::string file = what == "-" ? "/dev/stdin" : what;
-    const result::Result result = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file);
+    const result::Result result = result::read_result_file(file);
     for (const result::ConfigValue& c : result.manifest.configuration) out.values.push_back({c.key, c.value});
     return out;
   }

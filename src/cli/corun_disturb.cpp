@@ -140,7 +140,7 @@ DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, 
     const gpu::ModuleId module = gpu.load_module(run.file, source.ptx), other = gpu.load_module("interfere.ptx", noise_text);
     runtime::run_launch(launch, module, gpu, configuration.options.seed, stop, [&](const runtime::Launched& launched) { Disturber(gpu, other, launched, out).run(steps, stop); });
   });
-  out.manifest = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file).manifest;
+  out.manifest = result::read_result_file(file).manifest;
   return out;
 }
 

@@ -151,7 +151,7 @@ result::Result observed_again(const Rerun& rerun, const result::Result& result, 
 
 int explain_result(const std::string& file, const ExplainOptions& options) {
   for (const std::string& name : options.limits) find_limit(name);
-  result::Result result = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file);
+  result::Result result = result::read_result_file(file);
   check_explainable(result);
   result::KernelResult kernel = pick(result.kernels, options.kernel);
   std::string note;

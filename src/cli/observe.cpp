@@ -56,7 +56,7 @@ void add_observe_options(CLI::App& command, ObserveOptions& options) {
   command.add_flag("--lines", options.lines,
                    "Say which source lines the time goes to, where loads wait, and the stack of cycles per instruction")
       ->group(group);
-  command.add_option("--series", options.series, "Record what happens every CYCLES cycles in the JSON result")
+  command.add_option("--series", options.series, "Record what happens every CYCLES cycles in the result")
       ->type_name("CYCLES")
       ->group(group);
   command
@@ -65,7 +65,7 @@ void add_observe_options(CLI::App& command, ObserveOptions& options) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("FILE")
       ->group(group);
-  command.add_flag("--sm-timeline", options.sm_timeline, "Keep in the JSON result what the warps of an SM do in that window: a picture of its page (simtlab report --html)")->group(group);
+  command.add_flag("--sm-timeline", options.sm_timeline, "Keep in the result what the warps of an SM do in that window: a picture of its page (simtlab report --html)")->group(group);
   command.add_option("--timeline-window", options.window, "The window, in cycles since the first kernel began (default 0:10000)")
       ->type_name("FROM:TO")
       ->group(group);

@@ -200,8 +200,15 @@ bool data_on_stdout(const OutputOptions& options) {
          std::ranges::any_of(options.more, [](const OutputOptions::More& m) { return *m.file == "-"; });
 }
 
+void write_result(const std::string& file, const result::Result& result) {
+  if (file == "-")
+    print(result::to_json(result));
+  else
+    result::save_result_file(file, result);
+}
+
 void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor) {
-  if (!options.json.empty()) write_to(options.json, result::to_json(result));
+  if (!options.json.empty()) write_result(options.json, result);
   if (!options.csv.empty()) write_to(options.csv, report::csv(result));
   report::TextOptions text;
   text.all = options.all || options.verbose;
@@ -217,7 +224,7 @@ void write_outputs(const result::Result& result, const OutputOptions& options, i
 }
 
 void write_outputs(const result::Result& result, const OutputOptions& options, std::string_view text) {
-  if (!options.json.empty()) write_to(options.json, result::to_json(result));
+  if (!options.json.empty()) write_result(options.json, result);
   if (!options.csv.empty()) write_to(options.csv, report::csv(result));
   write_text(options, text);
 }

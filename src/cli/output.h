@@ -25,6 +25,7 @@ void talk(std::string_view text);                                  // stderr
 // What Error::format() says, on stderr; in colour where `color` (--color) and the terminal want it.
 void talk_error(std::string_view formatted, const std::string& color);
 void write_to(const std::string& file, std::string_view content);  // "-" is stdout
+void write_result(const std::string& file, const result::Result& result);   // as JSON; into a file with what is large beside it
 
 // Throws Error(usage) if two outputs would share stdout or a file. "/dev/stdout" becomes "-".
 void check_outputs(OutputOptions& options);

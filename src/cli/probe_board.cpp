@@ -190,7 +190,7 @@ int probe_board(ProbeOptions o) {
   if (!o.output.output.empty()) writing([&] { write_to(o.output.output, probe::device_file(found, provenance(facts, found, outcome, base ? o.base : ""), base ? &*base : nullptr)); });
   if (!o.output.output.empty() && o.output.output != "-" && base && std::filesystem::is_regular_file(o.output.output)) check_device_file(o.output.output, o.base);
   if (!o.curves.empty()) writing([&] { write_curves(o.curves, found); });
-  if (!o.output.json.empty()) writing([&] { write_to(o.output.json, result::to_json(result)); });
+  if (!o.output.json.empty()) writing([&] { write_result(o.output.json, result); });
   if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, report::csv(result)); });
   writing.end();
   if (outcome.interrupted) return static_cast<int>(ExitCode::interrupted);

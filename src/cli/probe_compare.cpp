@@ -37,7 +37,7 @@ struct Side {
 
 Side side_of_result(const std::string& file, std::string_view text) {
   Side out{file, {file}, {}, false};
-  const result::Result result = result::result_from_json(text, file);
+  const result::Result result = result::result_from_json(text, file, result::beside_of(file));
   const result::Table* table = nullptr;
   for (const result::KernelResult& k : result.kernels)
     if (table == nullptr) table = result::find(k.tables, "findings");
@@ -271,7 +271,7 @@ int probe_compare(ProbeOptions o) {
   result.manifest.mode = "probe";
   result.manifest.inputs = hash_inputs(inputs);
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.json.empty()) write_result(o.output.json, result);
   if (!o.output.csv.empty()) write_to(o.output.csv, csv_of(result.kernels.front().tables.front()));
   const std::string text = text_of(a, b, rows, result.total);
   write_text(o.output, text);

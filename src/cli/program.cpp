@@ -187,7 +187,7 @@ void collect(const fs::path& first, ProgramResult& out) {
     const fs::path path = i == 0 ? first : fs::path(fmt::format("{}.{}", first.string(), i));
     if (!fs::exists(path, ignored)) break;
     result::Result one =
-        result::result_from_json(read_file(path, result::max_json_bytes, "result file"), path);
+        result::read_result_file(path);
     if (i == 0) {
       out.result = std::move(one);
       out.used_gpu = true;

@@ -210,7 +210,7 @@ result::Result Rerun::run(const std::string& what_if, bool lines) const {
   if ((status != 0 && !failed_before) || !fs::exists(json, ignored))
     throw Error(ExitCode::failure, "rerun-failed", fmt::format("the run could not be repeated: it ended with status {}", status),
                 shown_lines(last_lines(output), most_output));
-  result::Result out = result::result_from_json(read_file(json, result::max_json_bytes, "result file"), json);
+  result::Result out = result::read_result_file(json);
   check_configuration(manifest_, out.manifest);
   return out;
 }

@@ -212,7 +212,7 @@ Error interrupted_validation(const Error& error) {
 int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& o) {
   result::Result result = joined(areas);
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.json.empty()) write_result(o.output.json, result);
   if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
   if (!o.html.empty()) write_to(o.html, page_of(result));
   write_text(o.output, page);
@@ -258,7 +258,7 @@ int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const
   result::Result result = joined(reports);
   if (stopped) note_stop(result.manifest, *stopped);
   clock.finish(result);
-  if (!o.output.json.empty()) write_to(o.output.json, result::to_json(result));
+  if (!o.output.json.empty()) write_result(o.output.json, result);
   if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
   if (!o.html.empty()) write_to(o.html, page_of(result));
   write_text(o.output, text);

@@ -137,7 +137,7 @@ std::vector<ModelledLaunch> read_pairs(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, failed))
     if (entry.path().string().ends_with(ending)) files.push_back(entry.path());
   std::ranges::sort(files);
-  const auto read = [](const fs::path& file) { return result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file); };
+  const auto read = [](const fs::path& file) { return result::read_result_file(file); };
   for (const fs::path& file : files) {
     const std::string text = file.string(), stem = text.substr(0, text.size() - ending.size());
     const result::Result timed = read(stem + ".json");

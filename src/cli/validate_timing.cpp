@@ -171,7 +171,7 @@ std::vector<validate::KernelRow> kernels(const ValidateOptions& o, const char* f
       if (!o.output.quiet) talk(fmt::format("note: {} is not there: the kernels of {} are left out\n", file.string(), key.second));
       continue;
     }
-    const result::Result run = result::result_from_json(read_file(file, result::max_json_bytes, "result file"), file.string());
+    const result::Result run = result::read_result_file(file);
     const auto found = validate::compare_kernels(table, key.first, key.second, run);
     rows.insert(rows.end(), found.begin(), found.end());
   }

@@ -149,6 +149,7 @@ struct Gpu::Impl final : KernelEngine {
   void run_left_out(const KernelJob& job, result::KernelResult& result);
   void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns);
   void keep_within_bounds(std::uint64_t number, result::KernelResult&& result);
+  void halve_longest_series();
 
   device::Device device;
   Options options;
@@ -169,7 +170,7 @@ struct Gpu::Impl final : KernelEngine {
   double period_ns = 0;                 // when its clock was 0
   std::vector<result::KernelResult> kernels;   // in the order of the launches
   std::vector<std::uint64_t> kernel_numbers;   // theirs
-  std::size_t profile_lines = 0;             // that `kernels` hold
+  std::size_t profile_lines = 0, series_rows = 0;   // that `kernels` hold
   result::Timeline recorded;                 // --timeline
   std::vector<result::KernelResult> merged;  // launches beyond launches_kept, one entry a kernel
   std::uint64_t copy_bytes[3] = {0, 0, 0};   // by CopyKind

@@ -14,6 +14,8 @@ namespace simtlab::gpu {
 namespace {
 
 constexpr std::size_t launches_kept = 4096;
+// Of all launches together: 150 MB.
+constexpr std::size_t series_rows_kept = std::size_t{1} << 19;
 // Lines of all launches with a profile of their own; later launches are added to the first of their kernel.
 constexpr std::size_t profile_lines_kept = 20000;
 
@@ -198,12 +200,17 @@ void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& 
     }
   }
   profile_lines += result.profile.lines.size();
-  if (kernels.size() < launches_kept) {
+  series_rows += result.series.rows.size();
+  const bool alone = kernels.size() < launches_kept;
+  if (alone) {
     const auto at = std::ranges::upper_bound(kernel_numbers, number) - kernel_numbers.begin();
     kernel_numbers.insert(kernel_numbers.begin() + at, number);
     kernels.insert(kernels.begin() + at, std::move(result));
+    while (series_rows > series_rows_kept) halve_longest_series();
     return;
   }
+  series_rows -= result.series.rows.size();
+  result.series = {};   // merged launches have none
   const auto same = std::find_if(merged.begin(), merged.end(),
                                  [&](const result::KernelResult& k) { return k.name == result.name; });
   if (same == merged.end()) {
@@ -214,6 +221,13 @@ void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& 
   both.push_back(std::move(*same));
   both.push_back(std::move(result));
   *same = std::move(result::merge_by_name(both).front());
+}
+
+void Gpu::Impl::halve_longest_series() {
+  const auto longest = std::ranges::max_element(kernels, {}, [](const result::KernelResult& k) { return k.series.rows.size(); });
+  const std::size_t before = longest->series.rows.size();
+  longest->series = result::thinned(longest->series, before / 2);
+  series_rows -= before - longest->series.rows.size();
 }
 
 }  // namespace simtlab::gpu

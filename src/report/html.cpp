@@ -9,8 +9,8 @@
 #include "report/compare_why.h"
 #include "report/evidence.h"
 #include "report/format.h"
-#include "report/html_assets.h"
 #include "report/html_sections.h"
+#include "report/html_shell.h"
 #include "report/html_writer.h"
 #include "result/totals.h"
 
@@ -40,7 +40,7 @@ class Page {
     std::string main = summary() + html_dram(r_) + html_probe(r_) + html_curves(r_) + html_corun(r_) + html_validation(r_) + overview() + html_program(r_) + html_sm_timeline(r_);
     for (std::size_t i = 0; i < kernels_.size() && i < detailed(); ++i) main += kernel(kernels_[i], i);
     main += metrics() + configuration() + glossary();
-    return head() + header(main) + "<main id=\"main\">\n" + main + "</main>\n" + footer() + scripts() + "</body>\n</html>\n";
+    return html_document(shell(), header(main) + "<main id=\"main\">\n" + main + "</main>\n");
   }
 
  private:
@@ -55,15 +55,6 @@ class Page {
     const std::string what = kernels_.size() == 1 ? kernels_.front().demangled.substr(0, kernels_.front().demangled.find('(')) : fmt::format("{} {}", kernels_.size(), noun());
     return fmt::format("{}{} ({})", printable(what.empty() ? "result" : shortened(what, 80)), r_.manifest.device.empty() ? "" : " on " + printable(r_.manifest.device), printable(r_.manifest.mode));
   }
-  // Nothing may be loaded: the page asks its reader's browser to see to it.
-  std::string head() const {
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:\">\n"
-        "<meta name=\"generator\" content=\"simtlab {}\">\n<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the content</a>\n",
-        html_escaped(r_.manifest.tool_version), html_escaped(title()), page_style);
-  }
-
   std::string header(const std::string& main) const {
     std::string out = fmt::format("<header><h1>{}</h1>\n", html_escaped(title()));
     const result::Manifest& m = r_.manifest;
@@ -210,18 +201,13 @@ class Page {
     return "<section id=\"glossary\"><h2>Glossary</h2>\n<details class=\"data\"><summary>What each metric means</summary>\n" + html_table(table) + "</details></section>\n";
   }
 
-  std::string footer() const {
-    return fmt::format("<footer><p>Written by simtlab {}. Numbers with a dotted line are explained where the mouse points or the Tab key leads. Charts: Vega (BSD-3-Clause, "
-                       "&copy; University of Washington Interactive Data Lab).</p></footer>\n<div id=\"tip\" role=\"tooltip\" hidden></div>\n<noscript><p>Charts need scripts; the tables have the same data.</p></noscript>\n",
-                       html_escaped(r_.manifest.tool_version));
-  }
-  std::string scripts() const {
-    ChartData words = ChartData::object();
-    for (const result::MetricDeclaration* d : used()) words[std::string(d->name)] = {{"doc", d->doc}, {"unit", d->unit}, {"formula", d->formula}, {"aliases", d->aliases}};
+  HtmlShell shell() const {
+    HtmlShell out{.title = title(), .generator = "simtlab " + r_.manifest.tool_version, .words = html_words(used())};
     for (const KernelResult& k : r_.kernels)
       for (const result::Table& t : k.tables)
-        for (const result::ColumnDeclaration& c : result::find_table(t.name)->columns) words[fmt::format("{}: {}", t.name, c.name)] = {{"doc", c.doc}, {"unit", c.unit}, {"formula", ""}, {"aliases", ""}};
-    return fmt::format("<script type=\"application/json\" id=\"words\">{}</script>\n<script>\n{}{}{}{}</script>\n", html_json(words), modules_script, vega, charts_script, page_script);
+        for (const result::ColumnDeclaration& c : result::find_table(t.name)->columns) out.words[fmt::format("{}: {}", t.name, c.name)] = {{"doc", c.doc}, {"unit", c.unit}, {"formula", ""}, {"aliases", ""}};
+    out.footer = fmt::format("<p>Written by simtlab {}. Numbers with a dotted line are explained where the mouse points or the Tab key leads.</p>", html_escaped(r_.manifest.tool_version));
+    return out;
   }
 
   const Result& r_;

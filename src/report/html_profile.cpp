@@ -99,7 +99,9 @@ std::string html_profile(const KernelResult& k) {
 }
 
 std::string html_series(const KernelResult& k) {
-  const result::Series& s = k.series;
+  // A screen has no more points; the result has every row.
+  constexpr std::size_t most_points = 1000;
+  const result::Series s = result::thinned(k.series, most_points);
   const auto end = std::ranges::find(s.columns, "end");
   if (s.empty() || s.rows.empty() || end == s.columns.end()) return {};
   const auto end_at = static_cast<std::size_t>(end - s.columns.begin());

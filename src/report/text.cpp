@@ -154,7 +154,7 @@ class Writer : TextWriter {
     }
     out_ += profile_text(k, options_);
     if (!k.series.empty())
-      note(fmt::format("\n  Series: {} rows, one about every {} cycles, in the JSON result", k.series.rows.size(), k.series.interval));
+      note(fmt::format("\n  Series: {} rows, one about every {} cycles, in the result", k.series.rows.size(), k.series.interval));
     if (options_.all) every_metric(k.metrics);
     line("");
   }

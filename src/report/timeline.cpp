@@ -64,7 +64,9 @@ std::string slice_text(const Slice& s) {
 
 // A counter holds its value until the next one: each row is drawn from the end of the one before it.
 void counters(const Slice& s, std::vector<std::string>& out) {
-  const result::Series& series = s.kernel->series;
+  // What a browser draws; the result has every row.
+  constexpr std::size_t most_rows = 8192;
+  const result::Series series = result::thinned(s.kernel->series, most_rows);
   const double cycles = s.kernel->metrics.get("gpu.cycles").value_or(0);
   const auto end = std::ranges::find(series.columns, "end");
   if (series.empty() || cycles <= 0 || end == series.columns.end()) return;

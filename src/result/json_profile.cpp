@@ -37,10 +37,13 @@ std::string profile_json(const Profile& profile) {
   return out + (profile.lines.empty() ? "]\n      }" : "\n        ]\n      }");
 }
 
-std::string series_json(const Series& series) {
+std::string rows_beside(const std::string& prefix, std::size_t rows) { return fmt::format("{{\"beside\": {}, \"count\": {}}}", json_string(prefix), rows); }
+
+std::string series_json(const Series& series, const std::string& prefix, Beside* beside) {
   if (series.empty()) return {};
   std::string out = fmt::format(",\n      \"series\": {{\n        \"interval\": {},\n        \"columns\": [", series.interval);
   for (std::size_t i = 0; i < series.columns.size(); ++i) out += (i == 0 ? "" : ", ") + json_string(series.columns[i]);
+  if (beside != nullptr && beside->take(prefix, series)) return out + "],\n        \"rows\": " + rows_beside(prefix, series.rows.size()) + "\n      }";
   out += "],\n        \"rows\": [";
   for (std::size_t i = 0; i < series.rows.size(); ++i) {
     out += i == 0 ? "\n          [" : ",\n          [";

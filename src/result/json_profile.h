@@ -3,12 +3,16 @@
 
 #include <string>
 
+#include "result/beside.h"
 #include "result/profile.h"
 
 namespace simtlab::result {
 
 // ",\n      \"profile\": {...}" and the like; empty for what was not observed.
 std::string profile_json(const Profile& profile);
-std::string series_json(const Series& series);
+// beside: null, or takes rows that are too many, by the name `prefix`.
+std::string series_json(const Series& series, const std::string& prefix, Beside* beside);
+// What stands in place of rows that are beside.
+std::string rows_beside(const std::string& prefix, std::size_t rows);
 
 }  // namespace simtlab::result

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/shown.h"
+#include "result/beside.h"
 #include "result/json.h"
 
 namespace simtlab::result {
@@ -189,12 +193,24 @@ Profile profile(const Node& node) {
   return p;
 }
 
-Series series(const Node& node) {
+// How many rows stand beside the file, by the name `prefix`; none: they stand here.
+std::optional<std::uint64_t> rows_beside_file(const Node& rows, const std::string& prefix, const BesideReader* beside) {
+  if (!rows.json.is_object()) return {};
+  if (rows.at("beside").string() != prefix) rows.at("beside").bad("the name of these rows");
+  if (beside == nullptr) rows.bad("a list of rows (the file names nothing beside it)");
+  return rows.at("count").whole(most_column_rows);
+}
+
+Series series(const Node& node, const std::string& prefix, BesideReader* beside) {
   Series s;
   s.interval = node.object().at("interval").whole();
   if (s.interval == 0) node.at("interval").bad("a number of cycles above 0");
   s.columns = names(node.at("columns"), max_columns);
   const Node rows = node.at("rows");
+  if (const auto count = rows_beside_file(rows, prefix, beside)) {
+    beside->give(prefix, *count, s);
+    return s;
+  }
   for (std::size_t i = 0; i < rows.array_size(); ++i) {
     const Node row = rows.at(i);
     if (row.array_size() != s.columns.size()) row.bad("a row with a number for each column");
@@ -220,7 +236,7 @@ const TableDeclaration& declaration(const std::string& name, const Node& node) {
 }
 
 // Rows as lists; the columns are those of the declaration.
-Table table(const std::string& name, const Node& node) {
+Table table(const std::string& name, const Node& node, const std::string& prefix, BesideReader* beside) {
   Table out{.name = name, .rows = {}};
   const TableDeclaration& known = declaration(name, node);
   const Node columns = node.object().at("columns");
@@ -228,6 +244,10 @@ Table table(const std::string& name, const Node& node) {
   for (std::size_t i = 0; same && i < known.columns.size(); ++i) same = columns.at(i).string() == known.columns[i].name;
   if (!same) columns.bad("the columns of the table");
   const Node rows = node.at("rows");
+  if (const auto count = rows_beside_file(rows, prefix, beside)) {
+    beside->give(prefix, *count, out, known);
+    return out;
+  }
   for (std::size_t i = 0; i < rows.array_size(); ++i) {
     const Node row = rows.at(i);
     if (row.array_size() != known.columns.size()) row.bad("a row with a value for each column");
@@ -251,7 +271,8 @@ Table sms(const Node& node) {
   return out;
 }
 
-KernelResult kernel(const Node& node) {
+// prefix: of the names of its columns beside the file.
+KernelResult kernel(const Node& node, const std::string& prefix, BesideReader* beside) {
   KernelResult k;
   node.object();
   k.name = node.at("name").string();
@@ -270,13 +291,13 @@ KernelResult kernel(const Node& node) {
   k.metrics = metrics(node.at("metrics"));
   if (node.has("partial")) k.partial = node.at("partial").boolean();
   if (node.has("profile")) k.profile = profile(node.at("profile"));
-  if (node.has("series")) k.series = series(node.at("series"));
+  if (node.has("series")) k.series = series(node.at("series"), prefix + ".series", beside);
   if (node.has("sms")) k.tables.push_back(sms(node.at("sms")));
   if (node.has("tables")) {
     const Node tables = node.at("tables");
     tables.object();
     for (const TableDeclaration& known : table_registry())   // in its order
-      if (const std::string name(known.name); tables.has(name.c_str())) k.tables.push_back(table(name, tables.at(name.c_str())));
+      if (const std::string name(known.name); tables.has(name.c_str())) k.tables.push_back(table(name, tables.at(name.c_str()), prefix + ".tables." + name, beside));
     for (const auto& [name, value] : tables.json.items()) declaration(name, Node{value, tables.path + "." + name, tables.file});
   }
   return k;
@@ -296,9 +317,23 @@ Json parse(std::string_view text, const std::string& file) {
   }
 }
 
+// The bytes of the file beside this one.
+std::string columns_of(const Node& node, const OpenBeside& open) {
+  const std::string name = node.object().at("file").string();
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos || name.find('\0') != std::string::npos) node.at("file").bad("the name of a file in the same folder");
+  const auto refuse = [&](const std::string& what, const char* hint) {
+    throw Error(ExitCode::bad_input, "result-columns", Diagnostic{what, {node.file, 0, 0}, {}, hint});
+  };
+  if (!open) refuse(fmt::format("its longest tables stand in {} beside it", shown(name)), "name the file itself, in the folder that has both");
+  std::string bytes = open(name);
+  if (bytes.size() != node.at("bytes").whole() || hash_bytes(bytes) != node.at("xxh64").string())
+    refuse(fmt::format("{} beside it is not what this result was written with", shown(name)), "make the result again (`simtlab rerun` says whether it is the same)");
+  return bytes;
+}
+
 }  // namespace
 
-Result result_from_json(std::string_view text, const std::string& file) {
+Result result_from_json(std::string_view text, const std::string& file, const OpenBeside& open) {
   const Json json = parse(text, file);
   const Node root{json, "", file};
   if (!json.is_object()) fail(file, "not a JSON object");
@@ -315,7 +350,9 @@ Result result_from_json(std::string_view text, const std::string& file) {
   result.manifest = manifest(root.at("manifest"));
   result.total = metrics(root.at("total"));
   const Node kernels = root.at("kernels");
-  for (std::size_t i = 0; i < kernels.array_size(); ++i) result.kernels.push_back(kernel(kernels.at(i)));
+  std::optional<BesideReader> beside;
+  if (root.has("beside")) beside.emplace(columns_of(root.at("beside"), open), root.at("beside").at("file").string());
+  for (std::size_t i = 0; i < kernels.array_size(); ++i) result.kernels.push_back(kernel(kernels.at(i), fmt::format("kernels.{}", i), beside ? &*beside : nullptr));
   return result;
 }
 

@@ -1,15 +1,11 @@
 // Writes the result file directly, member by member: the order is fixed here and nothing depends on a
 // container.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include <optional>
 
-#include "base/error.h"
-#include "base/files.h"
+#include "base/hash.h"
+#include "result/beside.h"
 #include "result/json.h"
 #include "result/json_profile.h"
 #include "result/json_tables.h"
@@ -91,7 +87,8 @@ std::string manifest(const Manifest& m) {
   return out;
 }
 
-std::string kernel(const KernelResult& k) {
+// prefix: of the names of its columns beside the file.
+std::string kernel(const KernelResult& k, const std::string& prefix, Beside* beside) {
   std::string out = fmt::format(
       "    {{\n      \"name\": {},\n      \"demangled\": {},\n"
       "      \"launch\": {{\"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"shared_bytes\": {}, "
@@ -104,7 +101,7 @@ std::string kernel(const KernelResult& k) {
   out += "],\n      \"metrics\": ";
   append_metrics(out, k.metrics, "      ");
   if (k.partial) out += ",\n      \"partial\": true";
-  return out + profile_json(k.profile) + series_json(k.series) + tables_json(k.tables) + "\n    }";
+  return out + profile_json(k.profile) + series_json(k.series, prefix + ".series", beside) + tables_json(k.tables, prefix + ".tables", beside) + "\n    }";
 }
 
 }  // namespace
@@ -136,34 +133,26 @@ std::string json_string(std::string_view text) {
   return out + "\"";
 }
 
-std::string to_json(const Result& result) {
-  std::string out = fmt::format("{{\n  \"schema\": {},\n  \"manifest\": {},\n  \"total\": ", json_schema,
-                                manifest(result.manifest));
-  append_metrics(out, result.total, "  ");
-  out += ",\n  \"kernels\": [";
-  for (std::size_t i = 0; i < result.kernels.size(); ++i)
-    out += (i == 0 ? "\n" : ",\n") + kernel(result.kernels[i]);
-  return out + (result.kernels.empty() ? "]\n}\n" : "\n  ]\n}\n");
-}
+std::string to_json(const Result& result) { return to_files(result, "").json; }
 
-std::string write_result_file(const std::string& path, const Result& result) {
-  const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
-  write_file_atomically(temporary, to_json(result));
-  constexpr unsigned most = 10000;
-  for (unsigned i = 0; i < most; ++i) {
-    const std::string name = i == 0 ? path : fmt::format("{}.{}", path, i);
-    // link() fails if the name exists: no other process's result is replaced.
-    const bool linked = ::link(temporary.c_str(), name.c_str()) == 0;
-    const int reason = errno;
-    if (!linked && reason == EEXIST) continue;
-    ::unlink(temporary.c_str());
-    if (linked) return name;
-    throw Error(ExitCode::failure, "file-write",
-                fmt::format("cannot write result file {}: {}", name, std::strerror(reason)));
+ResultFiles to_files(const Result& result, const std::string& name) {
+  ResultFiles out;
+  std::optional<Beside> beside;
+  if (!name.empty()) beside.emplace();
+  out.json = fmt::format("{{\n  \"schema\": {},\n  \"manifest\": {},\n  \"total\": ", json_schema, manifest(result.manifest));
+  append_metrics(out.json, result.total, "  ");
+  out.json += ",\n  \"kernels\": [";
+  for (std::size_t i = 0; i < result.kernels.size(); ++i)
+    out.json += (i == 0 ? "\n" : ",\n") + kernel(result.kernels[i], fmt::format("kernels.{}", i), beside ? &*beside : nullptr);
+  out.json += result.kernels.empty() ? "]" : "\n  ]";
+  if (beside) out.columns = beside->finish();
+  if (!out.columns.empty()) {
+    const std::string hash = hash_bytes(out.columns);
+    out.columns_name = fmt::format("{}.{}.npz", name, hash);
+    out.json += fmt::format(",\n  \"beside\": {{\"file\": {}, \"bytes\": {}, \"xxh64\": {}}}", json_string(out.columns_name), out.columns.size(), json_string(hash));
   }
-  ::unlink(temporary.c_str());
-  throw Error(ExitCode::failure, "file-write",
-              fmt::format("there are already {} result files {}.*", most, path));
+  out.json += "\n}\n";
+  return out;
 }
 
 }  // namespace simtlab::result

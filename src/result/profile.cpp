@@ -21,7 +21,51 @@ void add(LineProfile& to, const LineProfile& from) {
   to.load_cycles += from.load_cycles;
 }
 
+constexpr std::size_t not_a_column = static_cast<std::size_t>(-1);
+
+std::size_t place(const Series& s, std::string_view column) {
+  const auto found = std::ranges::find(s.columns, column);
+  return found == s.columns.end() ? not_a_column : static_cast<std::size_t>(found - s.columns.begin());
+}
+
+// Which column weighs the values of column k when rows become one; not_a_column: they are added. `end` stands for the length of a row.
+std::size_t weight_of(const Series& s, std::size_t k, std::size_t end) {
+  const std::string& name = s.columns[k];
+  if (name == "instructions.warp" || name.ends_with(".accesses")) return not_a_column;
+  constexpr std::string_view rate = ".hit_rate";
+  if (!name.ends_with(rate)) return end;
+  const std::size_t accesses = place(s, name.substr(0, name.size() - rate.size()) + ".read.accesses");
+  return accesses == not_a_column ? end : accesses;
+}
+
 }  // namespace
+
+Series thinned(const Series& series, std::size_t most_rows) {
+  const std::size_t end = place(series, "end");
+  if (series.rows.size() <= most_rows || end == not_a_column) return series;
+  const std::size_t together = (series.rows.size() + most_rows - 1) / most_rows;
+  Series out{series.interval * together, series.columns, {}};
+  double begin = 0;
+  for (std::size_t first = 0; first < series.rows.size(); first += together) {
+    const std::size_t last = std::min(first + together, series.rows.size());
+    std::vector<double> row(series.columns.size(), 0.0);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (k == end) continue;
+      const std::size_t by = weight_of(series, k, end);
+      double sum = 0, weights = 0, before = begin;
+      for (std::size_t r = first; r < last; ++r) {
+        const std::vector<double>& one = series.rows[r];
+        const double weight = by == not_a_column ? 1 : by == end ? one[end] - before : one[by];
+        before = one[end];
+        sum += one[k] * weight, weights += weight;
+      }
+      row[k] = by == not_a_column ? sum : weights > 0 ? sum / weights : 0;
+    }
+    begin = row[end] = series.rows[last - 1][end];
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
 
 std::uint64_t slots_of(const LineProfile& line) {
   return std::accumulate(line.slots.begin(), line.slots.end(), std::uint64_t{0});

@@ -41,6 +41,9 @@ struct Series {
   bool operator==(const Series&) const = default;
 };
 
+// The same with at most so many rows (at least 1): neighbours are put together. Counts are added; a hit rate weighs by its accesses, the rest by cycles.
+Series thinned(const Series& series, std::size_t most_rows);
+
 // Adds another launch of the same kernel.
 void merge(Profile& into, const Profile& from);
 

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "result/json.h"
@@ -107,13 +106,7 @@ void write_or_throw(Session& session, const char* path) {
     written_as = result::write_result_file(path, *result);
     return;
   }
-  const std::string next = written_as + ".next";
-  {
-    std::ofstream out(next, std::ios::binary);
-    out << result::to_json(*result);
-    if (!out) throw Error(ExitCode::failure, "write-failed", "cannot write " + next);
-  }
-  std::filesystem::rename(next, written_as);
+  result::save_result_file(written_as, *result);
 }
 
 // Tables that are built at first use are torn down in the reverse order: whatever writing a result needs must

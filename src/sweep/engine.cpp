@@ -70,7 +70,10 @@ Outcome outcome_of(const Store& store, const Point& point, int status, double ti
   if (std::filesystem::exists(file, ignored)) {
     try {
       out.json = read_file(file, result::max_json_bytes, "result file");
-      out.result = result::result_from_json(out.json, file.string());
+      bool apart = false;
+      const result::OpenBeside beside = result::beside_of(file);
+      out.result = result::result_from_json(out.json, file.string(), [&](const std::string& name) { return apart = true, beside(name); });
+      if (apart) out.json = result::to_json(*out.result);   // the database keeps it as a whole
     } catch (const Error& e) {
       out.result.reset();
       if (status == 0) out.exit_code = static_cast<int>(e.code()), out.error_id = e.id(), out.error = e.what();
@@ -118,7 +121,7 @@ std::uint64_t recover(Store& store) {
   }
   store.give_back_all(State::running);
   store.commit();
-  for (const std::filesystem::path& file : old) std::filesystem::remove(file, ignored);
+  for (const std::filesystem::path& file : old) result::remove_result_file(file);
   return taken;
 }
 

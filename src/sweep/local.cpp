@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "result/json.h"
 #include "sweep/engine.h"
 #include "sweep/process.h"
 
@@ -198,7 +199,7 @@ class Local {
     kept_ = Clock::now();
     std::error_code ignored;
     for (const std::uint64_t id : done_with_) {
-      std::filesystem::remove(store_.result_file(id), ignored);
+      result::remove_result_file(store_.result_file(id));
       std::filesystem::remove(store_.error_file(id), ignored);
     }
     done_with_.clear();

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/shown.h"
+#include "result/json.h"
 #include "sweep/process.h"
 #include "sweep/slurm_files.h"
 
@@ -199,8 +200,10 @@ class Cluster {
   }
   void clean() {
     std::error_code ignored;
-    for (const std::uint64_t id : done_with_)
-      for (const auto& file : {store_.result_file(id), store_.error_file(id), outcome_file(store_.spool(), id)}) std::filesystem::remove(file, ignored);
+    for (const std::uint64_t id : done_with_) {
+      result::remove_result_file(store_.result_file(id));
+      for (const auto& file : {store_.error_file(id), outcome_file(store_.spool(), id)}) std::filesystem::remove(file, ignored);
+    }
     done_with_.clear();
     for (const Batch& b : closed_) {
       std::filesystem::remove(list_file(store_.spool(), b.id), ignored);

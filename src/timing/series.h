@@ -39,7 +39,7 @@ class Series {
   result::Series finish(const Snapshot& last, const device::Device& device);
 
  private:
-  static constexpr std::size_t most_rows = 8192;
+  static constexpr std::size_t most_rows = 65536;
   std::uint64_t asked_, interval_ = 0;
   Cycle next_ = never;
   Snapshot base_;

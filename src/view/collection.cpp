@@ -29,7 +29,7 @@ Kind kind_of(const fs::path& path) {
 double time_of(const result::KernelResult& k) { return k.metrics.get("gpu.time").value_or(0); }
 
 void read_result(Entry& e) {
-  const result::Result r = result::result_from_json(read_file(e.path, result::max_json_bytes, "result file"), e.path.string());
+  const result::Result r = result::read_result_file(e.path);
   const result::Manifest& m = r.manifest;
   e.command = m.command_line;
   e.mode = m.mode;

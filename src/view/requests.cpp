@@ -79,10 +79,10 @@ class Request {
     const auto found = query_.find(name);
     return found == query_.end() ? std::string{} : found->second;
   }
-  static result::Result read(const Entry& e) { return result::result_from_json(read_file(e.path, result::max_json_bytes, "result file"), e.path.string()); }
+  static result::Result read(const Entry& e) { return result::read_result_file(e.path); }
 
   Answer result(const Entry& e, std::string_view rest) const {
-    if (rest == "json") return {200, "application/json", read_file(e.path, result::max_json_bytes, "result file"), {}};
+    if (rest == "json") return {200, "application/json", result::to_json(read(e)), {}};
     if (!rest.empty()) return failure(404, "Not there", "There is no such page.");
     return page(with_way_back(o_.page(read(e)), home()));
   }

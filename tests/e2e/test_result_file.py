@@ -134,6 +134,65 @@ class Forms(Case):
         self.fails(1, "report", "r.json", "--sqlite=/dev/full", says="[file-write]")
 
 
+class Beside(Case):
+    """Series and tables of many rows stand as compressed columns beside the file."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_words = [self.saxpy(), "--grid", "4096", "--block", "256", "--arg", "f32:2", "--arg", "buffer:16384:f32:iota", "--arg", "buffer:16384:f32:random",
+                          "--arg", "u32:16384", "--gpu", "v100", "--set", "sm.count=1", "--series", "64"]
+        self.ok("run", *self.run_words, "--json=r.json")
+        self.result = json.loads((self.folder / "r.json").read_text())
+        self.columns = self.folder / self.result["beside"]["file"]
+
+    def inside(self):
+        return json.loads(self.ok("report", "r.json", "--json").stdout)
+
+    def test_is_whole_again_in_every_form(self):
+        self.assertLess((self.folder / "r.json").stat().st_size, 30000)
+        self.assertTrue(self.columns.name.startswith("r.json.") and self.columns.name.endswith(".npz"))
+        rows = self.result["kernels"][0]["series"]["rows"]
+        self.assertEqual(rows["beside"], "kernels.0.series")
+        self.assertGreater(rows["count"], 4096)
+        if jsonschema is not None:
+            jsonschema.Draft202012Validator(json.loads((SCHEMAS / "result-1.schema.json").read_text())).validate(self.result)
+        whole = self.inside()
+        self.assertNotIn("beside", whole)
+        series = whole["kernels"][0]["series"]
+        self.assertEqual(len(series["rows"]), rows["count"])
+        at = series["columns"].index("instructions.warp")
+        self.assertEqual(sum(row[at] for row in series["rows"]), whole["kernels"][0]["metrics"]["gpu.instructions.warp"]["value"])
+        self.ok("report", "r.json", "--sqlite=r.db", "--html=r.html", "--timeline=t.json")
+        self.assertEqual(sqlite3.connect(self.folder / "r.db").execute("SELECT count(*) FROM series").fetchone()[0], rows["count"] * len(series["columns"]))
+        self.assertLess((self.folder / "r.html").stat().st_size, 4 << 20)   # thinned: a screen has no more points
+        self.ok("rerun", "r.json")
+        self.ok("compare", "r.json", "r.json")
+        self.ok("explain", "r.json")
+
+    def test_a_new_result_takes_the_old_columns_along(self):
+        self.ok("run", *self.run_words, "--json=r.json")   # the same again
+        self.assertEqual(self.columns.name, json.loads((self.folder / "r.json").read_text())["beside"]["file"])
+        self.assertTrue(self.columns.exists())
+        self.ok("run", *self.run_words[:-2], "--json=r.json")
+        self.assertEqual([p.name for p in self.folder.glob("r.json*")], ["r.json"])
+
+    def test_missing_or_damaged_columns_are_said(self):
+        good = self.columns.read_bytes()
+        for content in (good[:-1], good + b"x", b"", bytes(len(good))):
+            self.columns.write_bytes(content)
+            self.fails(3, "report", "r.json", says=["[result-columns]", "is not what this result was written with"])
+        self.columns.unlink()
+        for command in (["report", "r.json"], ["rerun", "r.json"], ["compare", "r.json", "r.json"], ["explain", "r.json"]):
+            self.fails(3, *command, says=["[result-columns]", "put the two files into one folder"])
+        self.fails(3, "report", "-", stdin=(self.folder / "r.json").read_bytes(), says="[result-columns]")
+
+    def test_of_programs_and_of_points_of_a_sweep(self):
+        self.ok("sweep", "--axis", "sm.count=1,2", "--db", "s.db", "--", "run", *self.run_words[:-4], "--series", "64")
+        point = json.loads(self.ok("report", "s.db", "--point", "1", "--json").stdout)
+        self.assertGreater(len(point["kernels"][0]["series"]["rows"]), 2000)
+        self.assertFalse(list(self.folder.glob("s.db.d/*")))
+
+
 class Hostile(Case):
     """Corrupted, foreign and too new: exit code 3 with a position or the path of the member."""
 

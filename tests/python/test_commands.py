@@ -67,6 +67,25 @@ def test_a_saved_result_is_read_back_by_us_and_by_the_tool(saxpy, tmp_path):
         simtlab.load(tmp_path / "foreign.json")
 
 
+def test_a_result_file_is_loaded_with_the_columns_beside_it(examples, tmp_path):
+    path = tmp_path / "r.json"
+    words = ["run", examples / "saxpy.ptx", "--gpu=v100", "--set=sm.count=1", "--grid=4096", "--block=256", "--series=64", f"--json={path}", "-q",
+             "--arg=u32:16384", "--arg=f32:2", "--arg=buffer:16384:f32:iota", "--arg=buffer:16384:f32:random"]
+    subprocess.run([os.environ["SIMTLAB"], *words], check=True, stdout=subprocess.DEVNULL)
+    written = json.loads(path.read_text())
+    count = written["kernels"][0]["series"]["rows"]["count"]
+    assert count > 4096
+    series = simtlab.load(path)["kernels"][0]["series"]
+    assert len(series["rows"]) == count
+    import numpy
+    columns = numpy.load(tmp_path / written["beside"]["file"])
+    for k, name in enumerate(series["columns"]):
+        assert numpy.allclose(columns["kernels.0.series." + name], [row[k] for row in series["rows"]], rtol=1e-8), name
+    (tmp_path / written["beside"]["file"]).unlink()
+    with pytest.raises(simtlab.Error, match="not beside it"):
+        simtlab.load(path)
+
+
 def test_the_other_commands(examples, saxpy):
     what, options = saxpy
     predicted = simtlab.predict(*what, **{k: v for k, v in options.items() if k != "set"})
