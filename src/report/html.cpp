@@ -202,7 +202,10 @@ class Page {
   }
 
   HtmlShell shell() const {
-    HtmlShell out{.title = title(), .generator = "simtlab " + r_.manifest.tool_version, .words = html_words(used())};
+    HtmlShell out;
+    out.title = title();
+    out.generator = "simtlab " + r_.manifest.tool_version;
+    out.words = html_words(used());
     for (const KernelResult& k : r_.kernels)
       for (const result::Table& t : k.tables)
         for (const result::ColumnDeclaration& c : result::find_table(t.name)->columns) out.words[fmt::format("{}: {}", t.name, c.name)] = {{"doc", c.doc}, {"unit", c.unit}, {"formula", ""}, {"aliases", ""}};
