@@ -69,7 +69,7 @@ def test_a_saved_result_is_read_back_by_us_and_by_the_tool(saxpy, tmp_path):
 
 def test_a_result_file_is_loaded_with_the_columns_beside_it(examples, tmp_path):
     path = tmp_path / "r.json"
-    words = ["run", examples / "saxpy.ptx", "--gpu=v100", "--set=sm.count=1", "--grid=4096", "--block=256", "--series=64", f"--json={path}", "-q",
+    words = ["run", examples / "saxpy.ptx", "--gpu=v100", "--set=sm.count=1", "--grid=16384", "--block=256", "--series=8", f"--json={path}", "-q",
              "--arg=u32:16384", "--arg=f32:2", "--arg=buffer:16384:f32:iota", "--arg=buffer:16384:f32:random"]
     subprocess.run([os.environ["SIMTLAB"], *words], check=True, stdout=subprocess.DEVNULL)
     written = json.loads(path.read_text())
