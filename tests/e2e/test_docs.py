@@ -3,6 +3,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 
 import documented
@@ -150,6 +151,15 @@ class Documentation(Case):
             self.assertIn(row.rstrip("| "), codes, "docs/exit-codes.md is stale")
         for header in (SOURCE / "include/simtlab").glob("*.h"):
             self.assertIn(header.name, (SOURCE / "docs/library.md").read_text() + (SOURCE / "docs/plugins.md").read_text())
+
+    def test_the_page_of_interfaces_is_what_the_headers_say(self):
+        page = (SOURCE / "docs/interfaces.md").read_text()
+        made = subprocess.run([sys.executable, "-B", SOURCE / "tools/interfaces.py"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertEqual(page, made, "stale: python3 tools/interfaces.py > docs/interfaces.md")
+        for header in (SOURCE / "include/simtlab").glob("*.h"):
+            self.assertIn(f"`include/simtlab/{header.name}`", page)
+        for name in ("execute", "commands_json", "Gpu", "Device", "simtlab_memory_plugin", "SIMTLAB_MEMORY_ABI"):
+            self.assertIn(f"\n### {name}\n", page)
 
     def test_every_reason_is_needed(self):
         texts = [" ".join(command.words) for command in self.commands if not command.schematic]
