@@ -105,7 +105,7 @@ std::string html_series(const KernelResult& k) {
   const auto end = std::ranges::find(s.columns, "end");
   if (s.empty() || s.rows.empty() || end == s.columns.end()) return {};
   const auto end_at = static_cast<std::size_t>(end - s.columns.begin());
-  std::string out = fmt::format("<h3>Over time</h3>\n<p class=\"muted\">A point about every {} cycles.</p>\n", s.interval);
+  std::string out = fmt::format("<h3>Over time</h3>\n<p class=\"muted\">A point about every {:.0f} cycles.</p>\n", s.rows.back()[end_at] / static_cast<double>(s.rows.size()));
   // What is a share is drawn with shares, the rest alone.
   std::vector<std::size_t> stalls, shares;
   std::vector<std::vector<std::size_t>> panels;
