@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string sample() {
+std::string columns_sample() {
   ColumnWriter writer;
   writer.add("a.real", std::vector<double>{0.5, -1e300, 0.1});
   writer.add("a.count", std::vector<std::uint64_t>{0, 7, ~std::uint64_t{0}});
@@ -29,7 +29,7 @@ std::string sample() {
 }
 
 TEST(Columns, HoldEveryTypeExactly) {
-  ColumnReader reader(sample(), "r.npz");
+  ColumnReader reader(columns_sample(), "r.npz");
   EXPECT_EQ(reader.read("a.real", 3), Column(std::vector<double>{0.5, -1e300, 0.1}));
   EXPECT_EQ(reader.read("a.count", 3), Column(std::vector<std::uint64_t>{0, 7, ~std::uint64_t{0}}));
   EXPECT_EQ(reader.read("a.signed", 3), Column(std::vector<std::int64_t>{-3, 0, 9}));
@@ -40,17 +40,17 @@ TEST(Columns, HoldEveryTypeExactly) {
   EXPECT_FALSE(reader.has("a"));
 }
 
-TEST(Columns, AreTheSameBytesForTheSameValues) { EXPECT_EQ(sample(), sample()); }
+TEST(Columns, AreTheSameBytesForTheSameValues) { EXPECT_EQ(columns_sample(), columns_sample()); }
 
 TEST(Columns, OfAnotherLengthOrNameAreRefused) {
-  ColumnReader reader(sample(), "r.npz");
+  ColumnReader reader(columns_sample(), "r.npz");
   for (const std::uint64_t rows : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{4}, most_column_rows, ~std::uint64_t{0}}) EXPECT_THROW(reader.read("a.real", rows), Error) << rows;
   EXPECT_THROW(reader.read("c", 3), Error);
 }
 
 // Every byte changed and every length cut: an error or the same values, never anything else.
 TEST(Columns, DamagedBytesAreAnErrorOrHarmless) {
-  const std::string good = sample();
+  const std::string good = columns_sample();
   const auto try_it = [](const std::string& bytes) {
     try {
       ColumnReader reader(bytes, "r.npz");
