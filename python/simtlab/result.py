@@ -98,15 +98,43 @@ def _umask() -> int:
     return 0o077
 
 
+def _rows(columns: Any, names: list[str], prefix: str) -> list[list[Any]]:
+    """Rows of a table whose columns stand beside the file."""
+    lists = []
+    for name in names:
+        key = f"{prefix}.{name}"
+        column = columns[key]
+        values = [v.decode(errors="replace") for v in column.tolist()] if column.dtype.kind == "S" else column.tolist()
+        if f"{key}.absent" in columns:
+            values = [None if gone else v for v, gone in zip(values, columns[f"{key}.absent"].tolist())]
+        lists.append(values)
+    return [list(row) for row in zip(*lists)]
+
+
+def _put_inside(content: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Takes what stands beside the file into the result."""
+    beside = content.pop("beside")
+    name = beside["file"]
+    file = os.path.join(os.path.dirname(os.path.realpath(path)), name)
+    if os.path.basename(name) != name or name in ("", ".", "..") or not os.path.isfile(file) or os.path.getsize(file) != beside["bytes"]:
+        raise ValueError(f"{os.fspath(path)}: its longest tables stand in {name}, which is not beside it, or is another file")
+    import numpy   # here: only these results need it
+
+    with numpy.load(file, allow_pickle=False) as columns:
+        for kernel in content["kernels"]:
+            for table in [kernel.get("series"), *kernel.get("tables", {}).values()]:
+                if table and isinstance(table["rows"], dict):
+                    table["rows"] = _rows(columns, table["columns"], table["rows"]["beside"])
+
+
 def load(path: str | os.PathLike[str]) -> Result:
-    """A result file of simtlab, with the long tables that stand beside it. ValueError if it is none; simtlab.Error if what belongs to it is missing."""
+    """A result file of simtlab, with the long tables that stand beside it (they need NumPy). ValueError if it is none, or if what belongs to it is not there."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     content = json.loads(text)
     if not isinstance(content, dict) or not isinstance(content.get("schema"), int):
         raise ValueError(f"{os.fspath(path)} is no result of simtlab: it has no schema number")
     if "beside" in content:
-        from .call import call
-
-        return call(["report"], [("result", os.path.abspath(path))], [], None, None, 1.0)
+        _put_inside(content, path)
+        text = json.dumps(content)
     return Result(content, text)

@@ -82,7 +82,7 @@ def test_a_result_file_is_loaded_with_the_columns_beside_it(examples, tmp_path):
     for k, name in enumerate(series["columns"]):
         assert numpy.allclose(columns["kernels.0.series." + name], [row[k] for row in series["rows"]], rtol=1e-8), name
     (tmp_path / written["beside"]["file"]).unlink()
-    with pytest.raises(simtlab.Error, match="not beside it"):
+    with pytest.raises(ValueError, match="not beside it"):
         simtlab.load(path)
 
 
