@@ -27,7 +27,7 @@ struct Show {
 };
 
 // What is shown: its name, the words for it, its values.
-struct Shown {
+struct ShownConfig {
   std::string kind, name;        // "gpu", "h100": the first member of the JSON
   std::string title_key, title;  // "product", "NVIDIA H100 80GB HBM3"
   std::vector<device::Entry> entries;
@@ -42,7 +42,7 @@ std::string origin_text(const device::Origin& o) {
   return text;
 }
 
-std::string as_json(const Shown& shown) {
+std::string as_json(const ShownConfig& shown) {
   std::string out = fmt::format("{{\n  \"schema\": 1,\n  {}: {},\n  {}: {},\n  \"values\": [",
                                 result::json_string(shown.kind), result::json_string(shown.name),
                                 result::json_string(shown.title_key), result::json_string(shown.title));
@@ -59,7 +59,7 @@ std::string as_json(const Shown& shown) {
   return out + "\n  ]\n}\n";
 }
 
-std::string as_text(const Shown& shown, bool origins) {
+std::string as_text(const ShownConfig& shown, bool origins) {
   std::string out = fmt::format("# {}: {}\n", shown.name, shown.title);
   std::size_t keys = 0, values = 0;
   for (const device::Entry& e : shown.entries) {
@@ -75,10 +75,10 @@ std::string as_text(const Shown& shown, bool origins) {
   return out;
 }
 
-Shown gpu(const Show& options) {
+ShownConfig gpu(const Show& options) {
   const device::Configuration configuration = resolve(options.device);
   const device::LoadedDevice loaded = device::load_device(configuration);
-  Shown out{"gpu",
+  ShownConfig out{"gpu",
             loaded.device.name,
             "product",
             loaded.device.product,
@@ -104,7 +104,7 @@ std::vector<device::Setting> settings_of(const Show& options, const char* option
   return settings;
 }
 
-Shown dram(const Show& options) {
+ShownConfig dram(const Show& options) {
   device::LoadedTechnology loaded =
       device::load_technology(*options.dram, settings_of(options, "--dram", "memory technology"));
   return {"dram",
@@ -115,7 +115,7 @@ Shown dram(const Show& options) {
           std::move(loaded.files)};
 }
 
-Shown controller(const Show& options) {
+ShownConfig controller(const Show& options) {
   device::LoadedMemoryController loaded = device::load_memory_controller(
       *options.controller, settings_of(options, "--controller", "memory controller"));
   return {"controller",
@@ -127,7 +127,7 @@ Shown controller(const Show& options) {
 }
 
 int show(const Show& options) {
-  const Shown shown = options.dram ? dram(options) : options.controller ? controller(options) : gpu(options);
+  const ShownConfig shown = options.dram ? dram(options) : options.controller ? controller(options) : gpu(options);
   OutputOptions output;
   output.json = options.json;
   check_outputs(output);
