@@ -205,7 +205,7 @@ class Following(View):
     def test_lines_for_a_log(self):
         self.file("spin.cu", SPIN.replace("8000", "20000"))
         plain = self.ok("run", "spin.cu", "--gpu", "gtx480", "--progress", "plain", "--threads", "1").stderr
-        self.assertRegex(plain, r"(?m)^simulating: kernel spin: \d+ of 64 blocks, [0-9.]+ M cycles, [0-9.]+ M warp instructions, [0-9.]+ M a second, \d+ s$")
+        self.assertRegex(plain, r"(?m)^simulating: kernel spin: \d+ of 64 blocks, [0-9.]+ M cycles, [0-9.]+ M warp instructions, [0-9.]+ M a second, \d+ s(, kernel done in about [^\n]+)?$")
         for words in (["--progress", "none"], ["--progress", "plain", "-q"]):
             self.assertNotIn("simulating", self.ok("run", "spin.cu", "--gpu", "gtx480", *words).stderr)
 
