@@ -1,6 +1,7 @@
 #include "result/beside.h"
 
 #include <algorithm>
+#include <set>
 
 namespace simtlab::result {
 namespace {
@@ -39,6 +40,10 @@ Flags absent_of(const Table& table, std::size_t k) {
 
 bool Beside::take(const std::string& prefix, const Series& series) {
   if (series.rows.size() <= most_rows_inside || series.rows.size() > most_column_rows) return false;
+  // Of a file that somebody else wrote the columns may have any names: each must be one that the reader finds again.
+  constexpr std::size_t longest_name = 256;
+  const std::set<std::string> names(series.columns.begin(), series.columns.end());
+  if (names.size() != series.columns.size() || std::ranges::any_of(names, [](const std::string& n) { return n.size() > longest_name || n.find('\0') != std::string::npos; })) return false;
   for (std::size_t k = 0; k < series.columns.size(); ++k) {
     std::vector<double> values;
     for (const std::vector<double>& row : series.rows) values.push_back(row[k]);
@@ -49,11 +54,15 @@ bool Beside::take(const std::string& prefix, const Series& series) {
 
 bool Beside::take(const std::string& prefix, const Table& table, const TableDeclaration& declaration) {
   if (table.rows.size() <= most_rows_inside || table.rows.size() > most_column_rows) return false;
-  for (std::size_t k = 0; k < declaration.columns.size(); ++k)
-    if (!column_of(table, k)) return false;
+  std::vector<Column> columns;
+  for (std::size_t k = 0; k < declaration.columns.size(); ++k) {
+    std::optional<Column> column = column_of(table, k);
+    if (!column) return false;
+    columns.push_back(*std::move(column));
+  }
   for (std::size_t k = 0; k < declaration.columns.size(); ++k) {
     const std::string name = prefix + "." + std::string(declaration.columns[k].name);
-    writer_.add(name, *column_of(table, k));
+    writer_.add(name, columns[k]);
     if (const Flags flags = absent_of(table, k); std::ranges::find(flags, 1) != flags.end()) writer_.add(name + absent, flags);
   }
   return true;

@@ -118,6 +118,16 @@ TEST_F(ResultOnDisk, WithManyRowsHasThemBesideAndReadsBackTheSame) {
   EXPECT_EQ(to_json(result_from_json(to_json(result), "inside.json")), to_json(result));   // on standard output it is one document
 }
 
+// Names that a file of somebody else may have: such a series stays in the JSON.
+TEST_F(ResultOnDisk, WithStrangeColumnsIsReadBackTheSame) {
+  for (const std::vector<std::string>& columns : {std::vector<std::string>{"end", "end"}, {"end", std::string(5000, 'x')}, {"end", std::string("a\0b", 3)}, {"end", "../a\nb"}}) {
+    Result result = with_rows(5000);
+    result.kernels[0].series.columns = columns;
+    save_result_file(folder_ / "r.json", result);
+    EXPECT_EQ(to_json(read_result_file(folder_ / "r.json")), to_json(result));
+  }
+}
+
 TEST_F(ResultOnDisk, ReplacedTakesWhatStoodBesideItAlong) {
   save_result_file(folder_ / "r.json", with_rows(5000));
   save_result_file(folder_ / "r.json", with_rows(6000));
