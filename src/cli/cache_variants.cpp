@@ -13,6 +13,7 @@
 #include "cli/axes.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 #include "cli/temporary.h"
 #include "report/format.h"
 #include "result/json.h"
@@ -203,9 +204,11 @@ int sweep_study(const Run& run, const cachesim::Options& study, const Target& ta
   Sweep sweep(axes, style_for(1, output.color));
   const std::size_t points = count_points(axes, "cache-sweep");
   std::size_t done = 0;
+  const Signals signals(0);   // between two variants, too
   try {
     Progress progress("simulating", output);
     for (; done < points; ++done) {
+      if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", fmt::format("interrupted after {} of {} variants", done, points), "the table has those that were done");
       progress.at(fmt::format("{} of {} variants done", done, points));
       const Variant variant = variant_at(axes, done);
       sweep.add(variant, point_of(run, study, target, variant));

@@ -11,6 +11,7 @@
 #include "cli/axes.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/signals.h"
 #include "frontend/launch_file.h"
 #include "predict/model.h"
 #include "report/format.h"
@@ -135,9 +136,11 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output, const st
   const std::size_t count = count_points(axes, "predict-sweep");
   std::vector<PredictedPoint> points;
   std::optional<Error> stopped;
+  const Signals signals(0);   // between two variants, too
   try {
     Progress progress("predicting", output);
     for (std::size_t i = 0; i < count; ++i) {
+      if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", fmt::format("interrupted after {} of {} variants", i, count), "the table has those that were done");
       progress.at(fmt::format("{} of {} variants done", i, count));
       points.push_back(predicted_point(at, point_of(axes, i)));
     }

@@ -1,7 +1,10 @@
 """The result file: every command's JSON keeps to the published schema, every form of it has the same numbers, and hostile files are refused."""
 import json
 import random
+import signal
 import sqlite3
+import subprocess
+import time
 import unittest
 
 try:
@@ -9,7 +12,7 @@ try:
 except ImportError:   # Debian: python3-jsonschema, of ./dev test
     jsonschema = None
 
-from harness import SAXPY_LAUNCH, SOURCE, Case, main, needs_clang
+from harness import SAXPY_LAUNCH, SIMTLAB, SOURCE, Case, main, needs_clang
 
 SCHEMAS = SOURCE / "docs/schema"
 SORT = ["--generate", "random", "--requests", "2000", "--dram", "ddr4-3200"]
@@ -38,6 +41,17 @@ class Schema(Case):
         self.check("result", self.ok("cache", *run, "--json").stdout)
         self.check("result", self.ok("predict", *run, "--json").stdout)
         self.check("sweep", self.ok("cache", *run, "--sweep", "l1.bytes=16 KiB,32 KiB", "--json").stdout)
+        table = ["cache", *run, "--sweep", "l1.bytes=" + ",".join(f"{k} KiB" for k in range(16, 129, 4)), "l1.ways=" + ",".join(map(str, range(1, 65))), "--json=stopped.json"]
+        for seconds in (1, 4, 16):   # until a variant is done, however slow the machine
+            with subprocess.Popen([SIMTLAB, *map(str, table)], cwd=self.folder, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                time.sleep(seconds)
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(60), 130)
+            if (self.folder / "stopped.json").exists():
+                break
+        stopped = (self.folder / "stopped.json").read_text()
+        self.assertIs(json.loads(stopped)["interrupted"], True)
+        self.check("sweep", stopped)
         self.check("cache-compare", self.ok("cache", *run, "--compare", "l1.bytes=16 KiB", "l1.bytes=32 KiB", "--json").stdout)
         self.check("sweep", self.ok("predict", *run, "--sweep", "regs=32,64", "--json").stdout)
         self.check("explain", self.ok("explain", "r.json", "--no-rerun", "--json").stdout)
