@@ -55,11 +55,19 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   std::string name = o.application;
   if (name.empty()) name = std::filesystem::path(!rest.empty() ? rest.front() : after_dashes->front()).stem().string();
   const device::Device device = device::load_device(resolve(o.run.run)).device;
+  std::vector<cohost::LaunchShape> shapes;
+  for (const result::KernelResult& k : result.kernels) shapes.push_back(cohost::shape_of(k));
+  const std::vector<std::string> steps = cohost::step_names(shapes);
+  std::vector<result::KernelResult> kernels = result.kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (steps[i] != kernels[i].name) kernels[i].name = kernels[i].demangled = steps[i];
   corun::Profiles profiles;
   const std::string source = fmt::format("simtlab {} on simulated {}", version(), result.manifest.device);
   std::string text = "| kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|\n";
-  for (const result::KernelResult& k : result::merge_by_name(result.kernels)) {
+  for (const result::KernelResult& k : result::merge_by_name(kernels)) {
     corun::KernelProfile one = profile_of(k, name, device, source);
+    // The first launch finds the least in L2.
+    if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name); first->launches == 1) cohost::add_cold(*first, device, one.profile);
     const corun::Profile& p = one.profile;
     const auto shown = [](const std::optional<double>& v, double scale, const char* unit) { return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-"); };
     text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", k.demangled.empty() ? k.name : k.demangled, k.launches, shown(p.time_ns, 1e3, " us"), shown(p.ipc, 1, ""), shown(p.threads, 1, ""),
@@ -67,12 +75,12 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
     profiles.add(std::move(one));
   }
   std::uint64_t launches = 0;
-  for (const result::KernelResult& k : result.kernels) launches += k.launches;
+  for (const result::KernelResult& k : kernels) launches += k.launches;
   if (launches <= longest_sequence) {
     corun::Application application;
     application.name = name;
     application.source = source;
-    for (const result::KernelResult& k : result.kernels)
+    for (const result::KernelResult& k : kernels)
       for (std::uint32_t i = 0; i < k.launches; ++i) application.sequence.push_back(k.name);
     profiles.add(std::move(application));
   }

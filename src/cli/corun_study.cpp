@@ -127,9 +127,10 @@ Moved moved_by(const MixResult& mix) {
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double miss_rate(const corun::Traffic& t) { return share(t.l2_misses, t.l2_reads); }
 
-// A kernel's name without its parameters.
+// A kernel's name without its parameters, but with its shape if that is part of it.
 std::string short_name(const std::string& kernel) {
-  const std::string plain = kernel.substr(0, kernel.find('('));
+  const std::size_t shape = kernel.find(" <<<");
+  const std::string plain = kernel.substr(0, std::min(kernel.find('('), shape)) + (shape == std::string::npos ? "" : kernel.substr(shape));
   return plain.starts_with("void ") ? plain.substr(5) : plain;
 }
 

@@ -38,11 +38,22 @@ void keep(std::vector<result::KernelResult>& results, result::KernelResult&& res
   if (results.size() >= results_at_once) results = result::merge_by_name(results);
 }
 
+std::vector<std::string> names_of(const Recording& recording) {
+  std::vector<LaunchShape> shapes;
+  for (std::size_t i = 0; i < recording.launches(); ++i) {
+    const stream::WarpSource& launch = recording.launch(i);
+    const stream::Dim3 grid = launch.grid(), block = launch.block();
+    shapes.push_back({recording.kernel(i), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, launch.shared_bytes()});
+  }
+  return step_names(shapes);
+}
+
 }  // namespace
 
 struct CycleHost::Application {
-  explicit Application(const std::filesystem::path& trace) : recording(trace) {}
+  explicit Application(const std::filesystem::path& trace) : recording(trace), steps(names_of(recording)) {}
   Recording recording;
+  std::vector<std::string> steps;        // names of its launches
   corun::ApplicationResult alone;
 };
 
@@ -51,7 +62,6 @@ CycleHost::~CycleHost() = default;
 
 void CycleHost::add(const std::string& name, const std::filesystem::path& trace, std::uint64_t iterations, double gap_ns, const std::string& source) {
   auto application = std::make_unique<Application>(trace);
-  const Recording& recording = application->recording;
   corun::Application described;
   described.name = name;
   described.iterations = iterations;
@@ -61,10 +71,11 @@ void CycleHost::add(const std::string& name, const std::filesystem::path& trace,
   workload.name = name;
   workload.iterations = iterations;
   workload.gap_ns = gap_ns;
-  for (std::size_t i = 0; i < recording.launches(); ++i) {
-    described.sequence.push_back(recording.kernel(i));
-    workload.sequence.push_back({recording.kernel(i), {}});
+  for (const std::string& step : application->steps) {
+    described.sequence.push_back(step);
+    workload.sequence.push_back({step, {}});
   }
+  const Application& made = *application;
   corun::ApplicationResult& alone = application->alone;
   applications_[name] = std::move(application);
   corun::HostOptions options;
@@ -73,8 +84,23 @@ void CycleHost::add(const std::string& name, const std::filesystem::path& trace,
   whole.sharing = {};
   std::vector<result::KernelResult> results;
   alone = std::move(run({&workload, 1}, corun::policy("mps"), options, whole, &results).applications.front());
-  for (const result::KernelResult& kernel : result::merge_by_name(results)) profiles_.add(corun::KernelProfile{name, kernel.name, profile_of(kernel, device_), source});
+  for (const result::KernelResult& kernel : result::merge_by_name(results)) {
+    corun::Profile profile = profile_of(kernel, device_);
+    const auto at = std::ranges::find(made.steps, kernel.name);
+    add_cold(run_cold(made, static_cast<std::size_t>(at - made.steps.begin()), whole), device_, profile);
+    profiles_.add(corun::KernelProfile{name, kernel.name, profile, source});
+  }
   profiles_.add(std::move(described));
+}
+
+// A launch on a GPU that has just been switched on.
+result::KernelResult CycleHost::run_cold(const Application& application, std::size_t launch, const CycleOptions& cycle) const {
+  result::KernelResult out;
+  CycleMachine machine(device_, cycle, {{"", &application.recording}}, [&](std::size_t, std::size_t, result::KernelResult&& result) { out = std::move(result); });
+  machine.begin(0, launch, 0);
+  std::vector<std::size_t> ended;
+  for (corun::Time now = 0; ended.empty();) now = machine.advance(now, corun::never, ended);
+  return out;
 }
 
 const corun::ApplicationResult& CycleHost::alone(const std::string& name) const { return applications_.at(name)->alone; }
@@ -96,17 +122,18 @@ corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const coru
 corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const corun::Policy& policy, const corun::HostOptions& options, const CycleOptions& cycle,
                                 std::vector<result::KernelResult>* results) const {
   std::vector<CycleMachine::Process> processes;
+  std::vector<const Application*> known;
   std::vector<std::map<std::string, Traffic>> traffic(mix.size());
   for (const corun::Workload& w : mix) {
     const auto at = applications_.find(w.name);
     if (at == applications_.end()) throw Error(ExitCode::bad_input, "corun-recording", fmt::format("there is no recording of an application {}", shown(w.name)));
     processes.push_back({w.name, &at->second->recording});
+    known.push_back(at->second.get());
   }
-  const std::vector<CycleMachine::Process> known = processes;
   CycleMachine machine(device_, cycle, std::move(processes), [&](std::size_t process, std::size_t launch, result::KernelResult&& result) {
-    const std::string& name = known[process].recording->kernel(launch);
+    const std::string& name = known[process]->steps[launch];
     traffic[process][name].add(traffic_of(result.metrics));
-    if (results != nullptr) keep(*results, std::move(result), name, known[process].recording->launch(launch));
+    if (results != nullptr) keep(*results, std::move(result), name, known[process]->recording.launch(launch));
   });
   corun::MixResult out = corun::run_mix(mix, policy, options, machine);
   for (std::size_t p = 0; p < mix.size(); ++p)

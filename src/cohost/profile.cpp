@@ -1,7 +1,9 @@
 #include "cohost/profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string>
+#include <map>
 
 namespace simtlab::cohost {
 namespace {
@@ -23,7 +25,27 @@ std::optional<double> memory_stall(const result::Metrics& m) {
   return all > 0 ? std::clamp(memory / all, 0.0, 1.0) : 0;
 }
 
+std::string extent(const std::array<std::uint32_t, 3>& e) {
+  if (e[2] != 1) return fmt::format("{}x{}x{}", e[0], e[1], e[2]);
+  return e[1] != 1 ? fmt::format("{}x{}", e[0], e[1]) : fmt::format("{}", e[0]);
+}
+
 }  // namespace
+
+LaunchShape shape_of(const result::KernelResult& k) { return {k.name, {k.grid[0], k.grid[1], k.grid[2]}, {k.block[0], k.block[1], k.block[2]}, k.shared_bytes}; }
+
+std::vector<std::string> step_names(std::span<const LaunchShape> launches) {
+  std::map<std::string, const LaunchShape*> first;
+  std::map<std::string, bool> several;
+  for (const LaunchShape& l : launches) {
+    const auto [at, is_new] = first.try_emplace(l.kernel, &l);
+    if (!is_new && !(*at->second == l)) several[l.kernel] = true;
+  }
+  std::vector<std::string> out;
+  for (const LaunchShape& l : launches)
+    out.push_back(several.contains(l.kernel) ? fmt::format("{} <<<{}, {}, {}>>>", l.kernel, extent(l.grid), extent(l.block), l.shared_bytes) : l.kernel);
+  return out;
+}
 
 corun::Profile profile_of(const result::KernelResult& k, const device::Device& device) {
   corun::Profile p;
@@ -46,6 +68,13 @@ corun::Profile profile_of(const result::KernelResult& k, const device::Device& d
   if (occupancy && active) p.threads = *occupancy * *active * device.sm.count * device.sm.max_threads;
   p.memory_stall = memory_stall(m);
   return p;
+}
+
+void add_cold(const result::KernelResult& k, const device::Device& device, corun::Profile& p) {
+  const result::Metrics& m = k.metrics;
+  if (const auto time = m.get("gpu.time"); time && *time > 0) p.cold_time_ns = *time;
+  const auto reads = m.get("l2.read.misses"), writes = m.get("l2.write.misses");
+  if (reads && writes) p.footprint = *reads * device.l2.sector_bytes + *writes * device.l2.line_bytes;   // a write that misses takes a line
 }
 
 }  // namespace simtlab::cohost

@@ -18,6 +18,8 @@ struct Profile {
   std::optional<double> threads;          // resident, whole GPU
   std::optional<double> l2_bandwidth;     // bytes/s
   std::optional<double> dram_bandwidth;   // bytes/s
+  std::optional<double> cold_time_ns;     // of one launch that finds nothing of its data in L2
+  std::optional<double> footprint;        // bytes that such a launch brings into L2
   std::optional<double> memory_stall;     // share of the warps' stalls that is memory, 0 to 1
   bool operator==(const Profile&) const = default;
 };

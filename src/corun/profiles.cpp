@@ -11,7 +11,7 @@
 namespace simtlab::corun {
 
 std::span<const ProfileField> profile_fields() {
-  static constexpr std::array<ProfileField, 9> fields = {{
+  static constexpr std::array<ProfileField, 11> fields = {{
       {"registers", "registers", false, false, false, &Profile::registers},
       {"shared", "shared_bytes", false, true, false, &Profile::shared_bytes},
       {"time", "time_ns", true, false, false, &Profile::time_ns},
@@ -21,6 +21,8 @@ std::span<const ProfileField> profile_fields() {
       {"l2", "l2_bytes_per_second", false, false, true, &Profile::l2_bandwidth},
       {"dram", "dram_bytes_per_second", false, false, true, &Profile::dram_bandwidth},
       {"memory_stall", "memory_stall_share", false, false, false, &Profile::memory_stall},
+      {"cold_time", "cold_time_ns", true, false, false, &Profile::cold_time_ns, 2},
+      {"footprint", "footprint_bytes", false, true, false, &Profile::footprint, 2},
   }};
   return fields;
 }

@@ -67,6 +67,7 @@ struct ProfileField {
   std::string_view column;    // of CSV and SQLite, with its unit
   bool is_time, is_bytes, is_bandwidth;
   std::optional<double> Profile::* value;
+  int since = 1;              // the database's format that has it
 };
 std::span<const ProfileField> profile_fields();
 

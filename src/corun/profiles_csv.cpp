@@ -88,7 +88,7 @@ void take(const Line& line, const std::string& column, const std::string& text, 
       if (f.column == column) {
         const double v = line.number(text, column);
         if (f.value == &Profile::memory_stall && v > 1) line.fail("memory_stall_share is a share from 0 to 1");
-        if (f.value == &Profile::time_ns && v <= 0) line.fail("a kernel takes some time");
+        if (f.is_time && v <= 0) line.fail("a kernel takes some time");
         out.profile.*f.value = v;
       }
 }

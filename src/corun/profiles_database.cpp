@@ -11,7 +11,7 @@
 namespace simtlab::corun {
 namespace {
 
-constexpr int format_number = 1;
+constexpr int format_number = 2;
 constexpr int application_number = 0x53494d43;   // "SIMC": what SQLite calls application_id
 constexpr int most_rows = 1'000'000;
 
@@ -91,22 +91,32 @@ int Database::number(const char* pragma) const {
   return s.step() ? static_cast<int>(s.integer(0)) : 0;
 }
 
-std::string columns(const char* before, const char* type) {
+// Of the figures that a database of that format has.
+std::string columns(const char* type, int format = format_number) {
   std::string out;
-  for (const ProfileField& f : profile_fields()) out += fmt::format(", {}{}{}", before, f.column, type);
+  for (const ProfileField& f : profile_fields())
+    if (f.since <= format) out += fmt::format(", {}{}", f.column, type);
   return out;
+}
+
+// Our own of an earlier format gets the columns that it lacks, in the transaction that writes.
+void upgrade(const Database& db) {
+  const int format = db.number("PRAGMA user_version");
+  for (const ProfileField& f : profile_fields())
+    if (f.since > format) db.run(fmt::format("ALTER TABLE kernel ADD COLUMN {} REAL", f.column).c_str());
+  db.run(fmt::format("PRAGMA user_version = {}", format_number).c_str());
 }
 
 // An empty file becomes ours; a file of somebody else is left alone.
 void check_format(const Database& db, bool create) {
   const int id = db.number("PRAGMA application_id"), format = db.number("PRAGMA user_version");
   if (id == application_number) {
-    if (format != format_number) db.foreign(fmt::format("its format is {}, this simtlab knows {}", format, format_number));
+    if (format < 1 || format > format_number) db.foreign(fmt::format("its format is {}, this simtlab knows {}", format, format_number));
     return;
   }
   if (id != 0 || format != 0 || db.number("SELECT count(*) FROM sqlite_master") != 0) db.foreign("it belongs to another program");
   if (!create) db.foreign("it is empty");
-  db.run(("CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER" + columns("", " REAL") +
+  db.run(("CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER" + columns(" REAL") +
           ", source TEXT NOT NULL, PRIMARY KEY (application, name))").c_str());
   db.run("CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, source TEXT NOT NULL)");
   db.run("CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, PRIMARY KEY (application, place))");
@@ -126,7 +136,8 @@ std::optional<std::array<std::uint32_t, 3>> shape_at(const Database& db, const S
 }
 
 void read_kernels(const Database& db, Profiles& out) {
-  Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" + columns("", "") + ", source FROM kernel");
+  const int format = db.number("PRAGMA user_version");
+  Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" + columns("", format) + ", source FROM kernel");
   for (int rows = 0; s.step(); ++rows) {
     if (rows == most_rows) db.foreign(fmt::format("it holds more than {} kernels", most_rows));
     KernelProfile k;
@@ -135,8 +146,9 @@ void read_kernels(const Database& db, Profiles& out) {
     k.profile.grid = shape_at(db, s, 2);
     k.profile.block = shape_at(db, s, 5);
     int column = 8;
-    for (const ProfileField& f : profile_fields()) k.profile.*f.value = s.number(column++);
-    if (k.profile.memory_stall.value_or(0) > 1 || k.profile.time_ns.value_or(1) <= 0) db.foreign("a figure is not possible");
+    for (const ProfileField& f : profile_fields())
+      if (f.since <= format) k.profile.*f.value = s.number(column++);
+    if (k.profile.memory_stall.value_or(0) > 1 || k.profile.time_ns.value_or(1) <= 0 || k.profile.cold_time_ns.value_or(1) <= 0) db.foreign("a figure is not possible");
     k.source = s.text(column);
     out.add(std::move(k));
   }
@@ -173,7 +185,7 @@ void bind_shape(Statement& s, int at, const std::optional<std::array<std::uint32
 void write_kernels(const Database& db, const Profiles& profiles) {
   std::string values = "?, ?, ?, ?, ?, ?, ?, ?, ?";
   for (std::size_t i = 0; i < profile_fields().size(); ++i) values += ", ?";
-  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel VALUES ({})", values));
+  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel (application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z{}, source) VALUES ({})", columns(""), values));
   for (const auto& [key, k] : profiles.kernels) {
     s.bind(1, k.application);
     s.bind(2, k.name);
@@ -221,6 +233,7 @@ void add_to_database(const Profiles& profiles, const std::filesystem::path& path
   const Database db(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   db.run("BEGIN IMMEDIATE");
   check_format(db, true);
+  upgrade(db);
   write_kernels(db, profiles);
   write_applications(db, profiles);
   db.run("COMMIT");

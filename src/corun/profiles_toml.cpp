@@ -94,7 +94,7 @@ class Reader {
       if (f.key != key) continue;
       const double v = quantity(node, key, unit_of(f));
       if (f.value == &Profile::memory_stall && v > 1) fail(node, "memory_stall is a share from 0 to 1");
-      if (f.value == &Profile::time_ns && v <= 0) fail(node, "a kernel takes some time");
+      if (f.is_time && v <= 0) fail(node, "a kernel takes some time");
       out.*f.value = v;
       return;
     }

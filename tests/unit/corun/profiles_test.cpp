@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -32,6 +33,8 @@ Profiles some() {
   k.profile.time_ns = 1234.5;
   k.profile.l2_bandwidth = 344.86e9;
   k.profile.memory_stall = 0.6355;
+  k.profile.cold_time_ns = 2000;
+  k.profile.footprint = 65536;
   k.profile.registers = 32;
   k.source = "measured";
   out.add(k);
@@ -52,6 +55,32 @@ TEST_F(ProfileFiles, TomlAndDatabaseGiveBackWhatTheyWereGiven) {
     save_profiles(some(), folder / name);
     EXPECT_EQ(load_profiles(folder / name), some()) << name;
   }
+}
+
+// A database of before there were cold_time and footprint is read, and gets them when something is added.
+TEST_F(ProfileFiles, ADatabaseOfTheFirstFormatIsReadAndUpgraded) {
+  const fs::path file = folder / "old.db";
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);
+  const char* const made =
+      "CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, registers REAL, shared_bytes REAL,"
+      " time_ns REAL, warp_instructions REAL, warp_instructions_per_cycle REAL, threads REAL, l2_bytes_per_second REAL, dram_bytes_per_second REAL, memory_stall_share REAL, source TEXT NOT NULL, PRIMARY KEY (application, name));"
+      "CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, source TEXT NOT NULL);"
+      "CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, PRIMARY KEY (application, place));"
+      "INSERT INTO kernel VALUES ('old', 'k', 8, 1, 1, 256, 1, 1, 16, 0, 1000, 5, 2, 2048, 1e9, 2e9, 0.25, 'board'); PRAGMA application_id = 1397312835; PRAGMA user_version = 1;";
+  ASSERT_EQ(sqlite3_exec(db, made, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+  const Profiles old = load_profiles(file);
+  ASSERT_EQ(old.kernels.size(), 1u);
+  const Profile& p = old.kernels.begin()->second.profile;
+  EXPECT_EQ(p.memory_stall, 0.25);
+  EXPECT_EQ(p.time_ns, 1000);
+  EXPECT_FALSE(p.cold_time_ns || p.footprint);
+  save_profiles(some(), file);
+  Profiles both = some();
+  both.add(old.kernels.begin()->second);
+  EXPECT_EQ(load_profiles(file), both);
+  EXPECT_EQ(load_profiles(file).find("old", "k")->source, "board");
 }
 
 TEST_F(ProfileFiles, CsvHasTheKernels) {
