@@ -80,9 +80,10 @@ struct MixOptions {
   std::optional<double> shorten;         // fast
   std::optional<std::size_t> launches;
   std::string applications;              // cycle
-  RunOptions run;                        // cycle
+  RunOptions run;                        // cycle; the device is for both
   bool learn = false;
   bool cycle() const { return host == "cycle"; }
+  bool on_sms() const { return cycle() || run.device.gpu.has_value(); }
   PolicyOptions policy;
   OutputOptions output;
 };
@@ -112,17 +113,17 @@ void check_policies(const MixOptions& o) {
   check_number("--shorten", o.shorten);
   const DeviceOptions& d = o.run.device;
   const std::pair<const char*, bool> other_host[] = {{"--profiles", o.cycle() && !o.profiles.empty()},
-                                                     {"--model", o.cycle() && !o.model.empty()},
+                                                     {"--model", o.on_sms() && !o.model.empty()},
                                                      {"--shorten", o.cycle() && o.shorten},
                                                      {"--applications", !o.cycle() && !o.applications.empty()},
-                                                     {"--gpu", !o.cycle() && d.gpu},
-                                                     {"--set", !o.cycle() && !d.set.empty()},
-                                                     {"--config", !o.cycle() && !d.config.empty()},
-                                                     {"--sharing", !o.cycle() && o.run.sharing},
+                                                     {"--set", !o.on_sms() && !d.set.empty()},
+                                                     {"--config", !o.on_sms() && !d.config.empty()},
+                                                     {"--sharing", !o.on_sms() && o.run.sharing},
                                                      {"--threads", !o.cycle() && o.run.threads},
                                                      {"--max-time", !o.cycle() && o.run.max_time}};
   for (const auto& [name, given] : other_host)
-    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the {} host", name, o.host), o.cycle() ? "it profiles its applications itself" : "--host cycle simulates a GPU");
+    if (given) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on the {} host{}", name, o.host, o.cycle() ? "" : o.on_sms() ? " with --gpu" : " without --gpu"),
+                           o.cycle() ? "it profiles its applications itself" : o.on_sms() ? "what kernels share is that of the GPU" : "--gpu NAME gives it SMs; --host cycle simulates a GPU");
   double applications = o.mixes.empty() ? 0 : static_cast<double>(o.mixes.size()) * 1024;
   for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes) applications += static_cast<double>(size * o.count.value_or(30));
   if (applications * static_cast<double>((o.policies.size() + 1) * o.limits.size()) > most_applications)
@@ -178,15 +179,26 @@ struct MixHost {
   std::vector<std::string> applications;
   std::vector<std::filesystem::path> inputs;
   std::optional<CycleApplications> cycle;
+  // Of the GPU with SMs, on the fast host too.
+  std::optional<device::Configuration> configuration;
+  std::optional<device::LoadedDevice> device;
 };
 
 void open_fast(const MixOptions& o, CorunStudy& study, MixHost& host) {
   const auto folder = device::data_directory() / "corun";
-  host.inputs = {o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles), o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model)};
+  host.inputs = {o.profiles.empty() ? folder / "titanx-thesis.toml" : std::filesystem::path(o.profiles)};
+  if (!o.on_sms()) host.inputs.push_back(o.model.empty() ? folder / "model-titanx.toml" : std::filesystem::path(o.model));
   check_inputs(o.output, host.inputs);
+  if (o.on_sms()) {
+    host.configuration = resolve(o.run);
+    host.device = device::load_device(*host.configuration);
+    check_inputs(o.output, files_of(*host.configuration, *host.device));
+    study.options.device = &host.device->device;
+    study.options.sharing = sm_sharing(*host.configuration, host.device->device);
+  }
   study.shorten = o.shorten.value_or(10);
   study.profiles = corun::load_profiles(host.inputs[0]);
-  study.options.model = corun::load_model(host.inputs[1]);
+  if (!o.on_sms()) study.options.model = corun::load_model(host.inputs[1]);
   for (const auto& [name, app] : study.profiles.applications) host.applications.push_back(name);
 }
 
@@ -197,6 +209,8 @@ void open_cycle(const CLI::App& app, const MixOptions& o, CorunStudy& study, Mix
   check_inputs(o.output, host.inputs);
   check_inputs(o.output, files_of(host.cycle->configuration(), host.cycle->device()));
   study.shorten = 1;
+  host.configuration = host.cycle->configuration();
+  host.device = host.cycle->device();
 }
 
 int run_mixes(const CLI::App& app, MixOptions o) {
@@ -256,9 +270,9 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   result.manifest.mode = "corun";
   result.manifest.seed = o.seed.value_or(1);
   result.manifest.inputs = hash_inputs(host.inputs);
-  if (host.cycle) {
-    result.manifest.device = host.cycle->device().device.name;
-    result.manifest.configuration = configuration_of(host.cycle->configuration(), host.cycle->device());
+  if (host.device) {
+    result.manifest.device = host.device->device.name;
+    result.manifest.configuration = configuration_of(*host.configuration, *host.device);
   }
   clock.finish(result);
   if (!o.log.empty()) write_to(o.log, log);
@@ -300,9 +314,9 @@ int run_replay(ReplayOptions o) {
 }
 
 void add_cycle_options(CLI::App& corun, MixOptions& o) {
-  const auto group = "Cycle-level host";
+  const auto group = "GPU with SMs";
   const CLI::Validator not_empty(refuse_empty, "");
-  corun.add_option("--host", o.host, "fast: the interference model (default); cycle: recorded applications on the simulated GPU")->check(CLI::IsMember({"fast", "cycle"}))->type_name("HOST");
+  corun.add_option("--host", o.host, "fast: the interference model, or with --gpu a model of its SMs (default); cycle: recorded applications on the simulated GPU")->check(CLI::IsMember({"fast", "cycle"}))->type_name("HOST");
   corun.add_option("--applications", o.applications, "What the applications of mixes run (TOML, docs/corun.md; default: examples/corun.toml)")->check(not_empty)->type_name("FILE")->group(group);
   corun.add_option("--sharing", o.run.sharing, "How kernels share the SMs: leftover, spatial, smk, serial, or KERNEL|APP=SM-SM,...")->check(not_empty)->type_name("POLICY")->group(group);
   corun.add_option("--threads", o.run.threads, "Host threads that simulate the SMs; 0 (default): all")->type_name("N")->group(group);

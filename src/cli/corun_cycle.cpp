@@ -46,6 +46,15 @@ cohost::CycleOptions cycle_options(const device::ToolOptions& tool, const volati
 
 }  // namespace
 
+corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device) {
+  const gpu::Sharing sharing = gpu::parse_sharing(configuration.options.sharing);
+  return {sharing.policy, [sharing, &device](const std::string& application, const std::string& step) {
+            const std::string kernel = step.substr(0, step.find(" <<<"));   // a shape is no part of the name that a part has
+            const std::uint32_t of_kernel = gpu::setup_of(sharing, device, kernel, kernel).sms;
+            return of_kernel != 0 ? of_kernel : gpu::setup_of(sharing, device, application, application).sms;
+          }};
+}
+
 CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run)
     : app_(app), file_(applications_file(file)), run_(run), applications_(cohost::load_applications(file_)), configuration_(resolve_timing(run)), device_(device::load_device(configuration_)) {
   timing::check_main_memory(device_.device);

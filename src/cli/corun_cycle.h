@@ -17,6 +17,9 @@
 
 namespace simtlab::cli {
 
+// --sharing, for the fast host: parts are for kernels, or for applications. Throws Error.
+corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device);
+
 class CycleApplications {
  public:
   // file: empty for that of the examples. Throws Error.

@@ -320,7 +320,7 @@ void add_validate_corun(const CLI::App& app, CLI::App& validate, Action& chosen)
   sub->add_option("--mixes", o->given_mixes, "Random mixes of each size (default 30; with --host cycle 20)")->check(CLI::Range(1, 10000))->type_name("N");
   sub->add_option("--seed", o->seed, "Of the mixes (default 1)")->type_name("N");
   sub->add_option("--shorten", o->given_shorten, "Applications do 1/X of their iterations (default 20)")->check(CLI::Range(1.0, 1e6))->type_name("X");
-  sub->add_option("--model", o->model, "Other parameters of the interference model")->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
+  sub->add_option("--model", o->model, "Other parameters of the interference model; with --host cycle: this model instead of that of the SMs")->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
   add_host_options(*sub, *o);
   add_validation_options(*sub, *o, nullptr);
   sub->callback([&app, &chosen, o] { chosen = [&app, o] { return o->against == "cycle" ? validate_hosts(app, *o) : validate_corun(*o); }; });

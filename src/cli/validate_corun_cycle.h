@@ -22,7 +22,7 @@ struct HostComparison {
   std::uint32_t limit = 2;
   std::uint64_t seed = 1;
   std::vector<std::string> policies;     // empty: all
-  std::string applications, model;       // empty: those of the examples, data/corun/model-titanx.toml
+  std::string applications, model;       // empty: those of the examples; the SMs of the GPU
   RunOptions run;
   ValidationOptions keep;
 };

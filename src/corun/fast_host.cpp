@@ -67,6 +67,10 @@ class ModelMachine final : public Machine {
 }  // namespace
 
 MixResult run_fast(std::span<const Workload> mix, const Policy& policy, const FastOptions& options) {
+  if (options.device != nullptr) {
+    ResidencyMachine machine(mix, *options.device, options.sharing);
+    return run_mix(mix, policy, options, machine);
+  }
   ModelMachine machine(mix, options.model);
   return run_mix(mix, policy, options, machine);
 }

@@ -9,6 +9,8 @@
 #include "corun/host.h"
 #include "corun/interference.h"
 #include "corun/profiles.h"
+#include "corun/residency.h"
+#include "device/device.h"
 
 namespace simtlab::corun {
 
@@ -18,6 +20,8 @@ std::vector<Workload> workloads(const Profiles& profiles, std::span<const std::s
 
 struct FastOptions : HostOptions {
   InterferenceModel model;
+  const device::Device* device = nullptr;   // blocks of kernels go to its SMs (residency.h); null: the interference model, which knows of none
+  SmSharing sharing;
 };
 MixResult run_fast(std::span<const Workload> mix, const Policy& policy, const FastOptions& options);
 

@@ -1,5 +1,6 @@
 """simtlab corun: mixes on the fast host, decision logs and their replay, sensitivity curves. validate corun: the thesis's statements."""
 import json
+import re
 
 from harness import Case, main
 
@@ -125,6 +126,22 @@ class Corun(Case):
         self.fails(2, "corun", "profile", *launch, says="--database")
         (self.folder / "other.db").write_text("no database" * 1000)
         self.fails(1, "corun", "profile", "--database", "other.db", *launch, says="corun-database")
+
+    # On SMs a grid that fills the GPU keeps the next one off; half of a GPU each they do not meet.
+    def test_the_sms_of_a_gpu(self):
+        figures = 'block = [256, 1, 1]\nipc = 1\nl2 = "1 GB/s"\ndram = "1 GB/s"\nmemory_stall = 0\n'
+        (self.folder / "shapes.toml").write_text(f'[[kernel]]\napplication = "A"\nname = "k"\ngrid = [384]\ntime = "20 us"\n{figures}[[kernel]]\napplication = "B"\nname = "k"\ngrid = [1]\ntime = "10 us"\n{figures}'
+                                                 '[[application]]\nname = "A"\nsequence = ["k"]\n[[application]]\nname = "B"\nsequence = ["k"]\n')
+
+        def slowdowns(*more):
+            out = self.ok("corun", "--profiles", "shapes.toml", "--gpu", "titanx-maxwell", "--mix", "A,B", "--limit", "2", "--policy", "mps", *more).stdout
+            return [float(v) for v in re.findall(r"\| 1 \| [AB] \| 2 \| mps \| ([0-9.]+) \|", out)]
+        self.assertEqual([round(v, 1) for v in slowdowns()], [1.0, 3.0])          # two waves of 10 us before it
+        self.assertEqual([round(v, 1) for v in slowdowns("--sharing", "A=0-11,B=12-23")], [2.0, 1.0])
+        self.assertEqual([round(v, 1) for v in slowdowns("--set", "sm.count=49")], [1.0, 1.0])          # there is room beside it
+        self.fails(3, "corun", "--profiles", "shapes.toml", "--gpu", "titanx-maxwell", "--mix", "A", "--sharing", "A=99", says="SMs are counted from 0")
+        (self.folder / "shapes.toml").write_text((self.folder / "shapes.toml").read_text().replace("256", "4096"))
+        self.fails(3, "corun", "--profiles", "shapes.toml", "--gpu", "titanx-maxwell", "--mix", "A", says="fits on no SM of titanx-maxwell")
 
     def test_what_has_no_effect_is_refused(self):
         for arguments, says in ((("--policy", "sharc"), "did you mean shark?"), (("--policy", "mps", "--light", "3"), "--light has no effect"), (("--mix", "HW", "--seed", "3"), "--mix names"),

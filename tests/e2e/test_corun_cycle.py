@@ -110,9 +110,11 @@ class Cycle(Case):
         self.assertEqual(out, self.ok(*arguments).stdout)
 
     def test_what_makes_no_sense_is_refused(self):
-        for arguments, says in ((("--gpu", "h100"), "--gpu has no effect on the fast host"), (("--host", "cycle", "--model", "m.toml"), "--model has no effect on the cycle host"),
+        for arguments, says in ((("--set", "sm.count=4"), "--set has no effect on the fast host without --gpu"), (("--sharing", "smk"), "--sharing has no effect on the fast host without --gpu"),
+                                (("--gpu", "h100", "--model", "m.toml"), "--model has no effect on the fast host with --gpu"), (("--gpu", "h100", "--threads", "2"), "--threads has no effect on the fast host"), (("--host", "cycle", "--model", "m.toml"), "--model has no effect on the cycle host"),
                                 (("--host", "cycle", "--shorten", "2"), "--shorten has no effect"), (("--host", "slow"), "--host")):
             self.fails(2, "corun", *arguments, says=says)
+        self.fails(3, "corun", "--gpu", "h100", says="want to know grid, block")
         self.fails(2, "validate", "corun", "--size", "3", says="--size has no effect")
         self.fails(2, "validate", "corun", "--host", "cycle", "--check", says="--check has no effect")
         self.fails(3, "corun", "--host", "cycle", "--applications", "apps.toml", "--mix", "memory,nobody", says="apps.toml has memory, compute, recorded")
