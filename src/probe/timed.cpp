@@ -38,10 +38,13 @@ double rate_of_timed(Bench& bench, const Timed& t, const TimedRun& run, std::uin
   std::string body;
   for (unsigned n = 0; n < t.repetitions; ++n) body += t.body(n) + "\n";
   const std::string text = t.declarations + ".visible .entry window(.param .u64 out, .param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 cycles)\n{\n" + prologue + t.setup + "\n" +
-                           window_text(body, t.finish + "\n", "%l15");
+                           window_text(body, t.finish + "\n", "%l15", run.where);
   Window window;
-  window.warps = (run.threads + 31) / 32, window.blocks = run.blocks, window.cycles = cycles, window.shared_bytes = run.shared_bytes;
-  return t.repetitions * rate_in_window(bench, bench.kernel(text, "window"), window, [&](std::uint64_t out) { return gpu::Arguments(out, run.a, run.b, run.c); });
+  window.warps = (run.threads + 31) / 32, window.blocks = run.blocks, window.cycles = cycles, window.shared_bytes = run.shared_bytes, window.where = run.where;
+  const auto function = bench.kernel(text, "window");
+  // Blocks that come when others have ended would count with them.
+  if (run.where == Where::everywhere) window.blocks = std::clamp(bench.board.blocks_per_sm(function, run.threads, run.shared_bytes), 1u, run.blocks);
+  return t.repetitions * rate_in_window(bench, function, window, [&](std::uint64_t out) { return gpu::Arguments(out, run.a, run.b, run.c); });
 }
 
 std::vector<TimedWarp> run_timed(Bench& bench, const std::string& text, unsigned factor, const TimedRun& run) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/bench.h"
+#include "probe/window.h"
 
 namespace simtlab::probe {
 
@@ -25,6 +26,7 @@ std::string timed_text(const Timed& timed);
 struct TimedRun {
   std::uint32_t blocks = 1, threads = 32, shared_bytes = 0;
   std::uint64_t a = 0, b = 0, c = 0;
+  Where where = Where::one_sm;   // of rate_of_timed
 };
 struct TimedWarp {
   std::uint64_t begin = 0, end = 0, value = 0;
@@ -34,7 +36,7 @@ struct TimedWarp {
 std::vector<TimedWarp> run_timed(Bench& bench, const std::string& text, unsigned factor, const TimedRun& run);
 // From the first begin to the last end.
 double span_of(const std::vector<TimedWarp>& warps);
-// Repetitions a cycle, all warps of one SM together (run.blocks on it), while none has ended: every warp goes on until the time is over, and two lengths of time are compared.
+// Repetitions a cycle, all warps of one SM (of all of them) together (run.blocks on each), while none has ended: every warp goes on until the time is over, and two lengths of time are compared.
 double rate_of_timed(Bench& bench, const Timed& timed, const TimedRun& run, std::uint64_t cycles = 24576);
 // Cycles of one repetition: the slope over the three lengths, for one block.
 double slope_of_timed(Bench& bench, const Timed& timed, const TimedRun& run);

@@ -14,29 +14,43 @@
 namespace simtlab::probe {
 namespace {
 
+// Between the loads of a warp that are under way at once: odd numbers of lines, as those a power of two apart are often of one slice of L2.
+constexpr std::uint32_t line_distance = 13 * 128, other_distance = 37 * 128;
+
 // Loads of warps a cycle: 16 bytes a thread from a range that stays in the cache, or one word for all.
-double load_rate(Bench& bench, const char* load, std::uint64_t data, std::uint32_t threads, std::uint32_t blocks, std::uint32_t range, unsigned repetitions) {
+struct Loads {
+  const char* text;
+  std::uint32_t range;            // a power of two; 0: one word
+  unsigned repetitions;
+  bool around = false;            // to other lines after every fourth
+  std::uint32_t distance = line_distance;
+  Where where = Where::one_sm;
+  std::uint64_t cycles = 65'536;
+};
+double load_rate(Bench& bench, const Loads& loads, std::uint64_t data, std::uint32_t threads, std::uint32_t blocks) {
   // Four loads under way at once: each has registers of its own.
   Timed t;
-  t.setup = fmt::format(".reg .b32 %m<16>; shl.b32 %r0, %thread, 4; and.b32 %r0, %r0, {}; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %a; mov.u32 %r12, 0;", range == 0 ? 0 : range - 1);
-  const std::string text = load;
-  t.body = [text](unsigned n) {
+  t.setup = fmt::format(".reg .b32 %m<16>; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; {} shl.b32 %r0, %r0, 4; and.b32 %r0, %r0, {}; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %a; mov.u32 %r12, 0;",
+                        loads.where == Where::everywhere ? "mad.lo.u32 %r0, %r0, %r1, %thread;" : "mov.u32 %r0, %thread;", loads.range == 0 ? 0 : loads.range - 1);
+  t.body = [text = std::string(loads.text), distance = loads.distance, advance = loads.around ? loads.range - 1 : 0](unsigned n) {
     std::string out = text;
     const unsigned first = n % 4 * 4;
     const auto put = [&](const char* what, const std::string& by) {
       for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos;) out.replace(at, 1, by);
     };
     put("V", fmt::format("{{%m{0}, %m{1}, %m{2}, %m{3}}}", first, first + 1, first + 2, first + 3));
-    put("O", fmt::format("{}", n % 4 * 4096));   // other lines each time, or a warp that is preferred would read from few slices
+    put("O", fmt::format("{}", n % 4 * distance));   // other lines each time, or a warp that is preferred would read from few slices
     put("W", fmt::format("%m{}", first));
     if (n % 4 == 3) out += " xor.b32 %r12, %r12, %m0; xor.b32 %r12, %r12, %m4; xor.b32 %r12, %r12, %m8; xor.b32 %r12, %r12, %m12;";
+    // Elsewhere each time: warps that are preferred would otherwise read from few slices all the time.
+    if (n % 4 == 0 && advance != 0) out = fmt::format("add.u32 %r0, %r0, {}; and.b32 %r0, %r0, {}; cvt.u64.u32 %l0, %r0; add.u64 %l0, %l0, %a; ", 53 * 128, advance) + out;
     return out;
   };
   t.finish = "cvt.u64.u32 %l15, %r12;";
   TimedRun run;
-  run.a = data, run.threads = threads, run.blocks = blocks;
-  t.repetitions = repetitions;
-  return rate_of_timed(bench, t, run, 150'000);
+  run.a = data, run.threads = threads, run.blocks = blocks, run.where = loads.where;
+  t.repetitions = loads.repetitions;
+  return rate_of_timed(bench, t, run, loads.cycles);
 }
 
 // Whether so many bytes a cycle of one SM are as many as its miss registers, where they were seen to be all in use, let be under way: then no port was seen.
@@ -50,7 +64,8 @@ void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {
   bench.board.fill(data.address(), std::byte{0}, data.bytes());
   const std::uint32_t blocks = std::max(1u, bench.board.facts().max_threads_per_sm / threads);
   const auto report = [&](const char* key, const char* unit, double units, const char* load, std::uint32_t range, unsigned repetitions, const char* what) {
-    const auto rate = [&](std::uint32_t warps) { return units * load_rate(bench, load, data.address(), 32 * warps, blocks, range, repetitions); };
+    const bool around = range > 8192;   // more than L1 is read from
+    const auto rate = [&](std::uint32_t warps) { return units * load_rate(bench, {load, range, repetitions, around}, data.address(), 32 * warps, blocks); };
     const Estimate e = estimate(sample([&] { return rate(threads / 32); }, bench.options.quick ? 1 : 5));
     // What half of the warps reach is no limit of theirs.
     const double half = rate(std::max(1u, threads / 64));
@@ -59,6 +74,9 @@ void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {
     if (unit == std::string_view("B/cycle") && key == std::string_view("interconnect.sm_bytes_per_cycle")) {
       bench.found.measured("bandwidth.sm.l2", e, unit, fmt::format("{} in two lengths of time, {} threads on one SM", what, blocks * threads));
       if (registers_limit(bench, e.value)) return bench.found.unknown(key, fmt::format("one SM reads {:.4g} B/cycle from L2, as many as its miss registers let be under way", e.value));
+      // A port does not know lines. Where others give another rate, slices of L2 wait for each other.
+      if (const double others = units * load_rate(bench, {load, range, repetitions, around, other_distance}, data.address(), threads, blocks); std::abs(others / e.value - 1) > 0.015)
+        return bench.found.unknown(key, fmt::format("one SM reads {:.4g} B/cycle from L2, and {:.4g} of other lines: its slices limit, and not the port", e.value, others));
     }
     if (e.value > 0.88 * issue && units == 32) return bench.found.unknown(key, "issuing the instructions that use what is loaded takes as long");
     if (half < 0.985 * e.value) return bench.found.unknown(key, fmt::format("{} threads on one SM do not saturate it: {:.4g} {}, half of them {:.4g}", blocks * threads, e.value, unit, half));
@@ -71,13 +89,13 @@ void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {
       bench.found.unknown("l1.bytes_per_cycle", "L1 does not hold what two warps read at once");
     else
       report("l1.bytes_per_cycle", "B/cycle", 16.0 * 32, "ld.global.ca.v4.u32 V, [%l0];", static_cast<std::uint32_t>(range), 32, fmt::format("loads of 16 bytes a thread from {} bytes", range).c_str());
-    report("throughput.load", "/cycle", 32, "ld.global.ca.u32 W, [%l0];", 0, 256, "loads of one word by all threads");
+    report("throughput.load", "/cycle", 32, "ld.global.ca.u32 W, [%l0];", 0, 64, "loads of one word by all threads");
   }
   report("interconnect.sm_bytes_per_cycle", "B/cycle", 16.0 * 32, "ld.global.cg.v4.u32 V, [%l0+O];", 16384, 8, "loads of 16 bytes a thread past L1");
 }
 
 struct Traffic { const char* kernel; const char* key; unsigned streams; bool reads; };
-constexpr Traffic l2_traffic[] = {{"read", "bandwidth.l2", 1, true}, {"write", "bandwidth.l2.write", 1, false}, {"copy", "bandwidth.l2.copy", 2, false}, {"triad", "bandwidth.l2.triad", 3, false}};
+constexpr Traffic l2_traffic[] = {{"write", "bandwidth.l2.write", 1, false}, {"copy", "bandwidth.l2.copy", 2, false}, {"triad", "bandwidth.l2.triad", 3, false}};
 
 // What stays in L2, by all SMs: `bytes` in all.
 double l2_bandwidth(Bench& bench, const Traffic& what, std::uint32_t threads, std::uint32_t blocks_per_sm, std::uint64_t data, std::uint64_t bytes) {
@@ -89,6 +107,14 @@ double l2_bandwidth(Bench& bench, const Traffic& what, std::uint32_t threads, st
   const std::uint32_t rounds = std::max<std::uint32_t>(1, static_cast<std::uint32_t>((4 << 20) / (what.streams * count * s.step())));
   const double once = launch(rounds), thrice = launch(3 * rounds);
   return static_cast<double>(2 * rounds) * count * what.streams * static_cast<double>(s.step()) / (thrice - once) * 1e9;
+}
+
+// Bytes a cycle that L2 takes of all SMs' stores to little of it; where that is not known, what memory takes, which is more nowhere that L2 passes them on.
+std::optional<double> taken_by_all(const Bench& bench) {
+  const auto clock = bench.found.value("sm.clock");
+  auto bytes = bench.found.value("bandwidth.l2.write");
+  if (!bytes) bytes = bench.found.value("dram.bandwidth");
+  return clock && bytes ? std::optional(*bytes / *clock) : std::nullopt;
 }
 
 // What one SM sends: a store costs its port a header and its bytes. Stores that touch two, three and four sectors of a line: the slope is the port's, if it is a line and does not go through nothing,
@@ -105,10 +131,10 @@ void sent_by_one_sm(Bench& bench, std::uint32_t threads) {
     // Other lines each time, or a warp that is preferred would store to one slice.
     t.body = [lines](unsigned n) { return fmt::format("st.global.v4.u32 [%l0+{}], {{%r4, %r5, %r6, %r7}};", n * lines * 128); };
     t.finish = "mov.u64 %l15, %l0;";
-    t.repetitions = 16;
+    t.repetitions = 8;
     TimedRun run;
     run.a = data.address(), run.threads = threads;
-    return 1 / (lines * rate_of_timed(bench, t, run, 100'000));
+    return 1 / (lines * rate_of_timed(bench, t, run, 65'536));
   };
   const double two = cycles_of_line(2), three = cycles_of_line(3), four = cycles_of_line(4), port = 64 / (four - two), header = two * port - 64;
   const char* key = "interconnect.sm_write_bytes_per_cycle";
@@ -117,6 +143,10 @@ void sent_by_one_sm(Bench& bench, std::uint32_t threads) {
   if (four <= two || std::abs((two + four) / 2 - three) > 0.01 * three || header < 1)
     return bench.found.unknown(key, fmt::format("stores of 64, 96 and 128 bytes of a line take {:.4g}, {:.4g} and {:.4g} cycles, which is not a header and their bytes: something else than the port limits stores of one SM", two, three, four));
   if (const auto l2 = bench.found.value("l2.bytes_per_cycle"); l2 && port > 0.88 * *l2) return bench.found.unknown(key, "L2 itself takes no more than one SM sent");
+  // An L2 that passes stores on makes one SM wait for memory, which takes so many bytes of all SMs.
+  const double sent = 128 / four;
+  if (const auto all = taken_by_all(bench); all && sent > 0.85 * *all)
+    return bench.found.unknown(key, fmt::format("one SM stores {:.4g} B/cycle, and all of them {:.4g}: what is behind their ports limits stores", sent, *all));
   bench.found.once(key, port, "B/cycle", fmt::format("slope of stores of 64 to 128 bytes of a line, {} threads on one SM; a store costs {:.2g} bytes more", threads, header), 3, "interconnect.sm_write");
 }
 
@@ -139,7 +169,11 @@ double memory_bandwidth(Bench& bench, const Traffic& what, std::uint32_t threads
   if (what.reads) flush(bench);
   const auto at = [&](std::uint64_t number, unsigned stream) { return room.address() + (stream * 4 + number) * bytes; };
   const auto launch = [&](std::uint64_t number, std::uint32_t parts) { return s.time(what.kernel, at(number, 0), at(number, what.streams > 1 ? 1 : 0), at(number, what.streams > 2 ? 2 : 0), count * parts, 1); };
-  launch(what.reads ? 3 : 0, 1);
+  // Before reads only the instructions have to be there.
+  if (what.reads)
+    s.time(what.kernel, at(3, 0), at(3, what.streams > 1 ? 1 : 0), at(3, what.streams > 2 ? 2 : 0), std::max(1u, count / 8), 1);
+  else
+    launch(0, 1);
   const double once = launch(what.reads ? 0 : 1, 1), twice = launch(what.reads ? 1 : 2, 2);
   return static_cast<double>(bytes * what.streams) / (twice - once) * 1e9;
 }
@@ -149,7 +183,7 @@ void of_memory(Bench& bench, std::uint32_t threads, std::uint32_t most_blocks) {
   for (const Traffic& t : traffic) {
     const bool large = l2 > (8 << 20);
     if (!t.reads && bench.options.quick && large) continue;
-    const std::uint64_t part = t.reads ? 12 << 20 : std::max<std::uint64_t>(12 << 20, l2 * 5 / 4);
+    const std::uint64_t least = bench.options.quick ? (6 << 20) / t.streams : 12 << 20, part = t.reads ? least : std::max<std::uint64_t>(least, l2 * 5 / 4);
     Series curve{fmt::format("{}.occupancy", t.key), "blocks/SM", "B/s", {}, {}};
     double best = 0;
     std::uint32_t best_blocks = 0;
@@ -170,16 +204,31 @@ void of_memory(Bench& bench, std::uint32_t threads, std::uint32_t most_blocks) {
       bench.found.unknown(t.key, fmt::format("{} blocks of {} threads on each SM do not saturate it: {:.4g} GB/s, half of them {:.4g}", best_blocks, threads, best / 1e9, fewer / 1e9));
       continue;
     }
-    bench.found.once(t.key, best, "B/s", fmt::format("difference of two launches over {} and {} MiB a stream, {} blocks of {} threads an SM", part >> 20, part >> 19, best_blocks, threads),
+    bench.found.once(t.key, best, "B/s", fmt::format("difference of two launches over {} and {} KiB a stream, {} blocks of {} threads an SM", part >> 10, part >> 9, best_blocks, threads),
                      2 * curve.points.size(), curve.name);
   }
 }
 
-void of_l2(Bench& bench, const Estimate& e, double clock) {
-  const double rate = e.value / clock;
-  bench.found.measured("l2.bytes_per_cycle", rate, "B/cycle", {e.interval.low / clock, e.interval.high / clock}, "the bandwidth of L2 over the clock of the SMs", e.samples);
+// Loads of all SMs from little of L2, while all of them go on. What half of the threads, or other lines, do not give as well is not what L2 gives.
+void of_l2(Bench& bench, std::uint32_t threads, std::uint32_t blocks, std::uint64_t data, std::uint64_t bytes) {
+  const std::uint32_t sms = bench.board.facts().sms;
+  Loads loads{"ld.global.cg.v4.u32 V, [%l0+O];", static_cast<std::uint32_t>(std::bit_floor(bytes)), 4, true, line_distance, Where::everywhere};
+  // Long beside what the blocks come apart, and a round of all warps; on large devices it need not be longer.
+  loads.cycles = std::max<std::uint64_t>(8192, 65536 / std::max(1u, sms / 4));
+  const auto rate = [&](std::uint32_t of) { return 16.0 * 32 * load_rate(bench, loads, data, of, blocks); };
+  const double all = rate(threads), half = rate(threads / 2);
+  const auto clock = bench.found.value("sm.clock");
+  const std::string method = fmt::format("loads of all SMs from {} KiB in two lengths of time, {} blocks of {} threads an SM", loads.range >> 10, blocks, threads);
+  if (clock) bench.found.once("bandwidth.l2", all * *clock, "B/s", method, 1);
+  const char* key = "l2.bytes_per_cycle";
+  if (std::abs(half / all - 1) > 0.015) return bench.found.unknown(key, fmt::format("{} threads on each SM read {:.4g} B/cycle, half of them {:.4g}: no level is reached", blocks * threads, all, half));
+  if (clock && ports_limit(bench, all * *clock)) return bench.found.unknown(key, "the ports of the SMs limit what is read from L2");
+  loads.distance = other_distance;
+  if (const double others = rate(threads); std::abs(others / all - 1) > 0.015)
+    return bench.found.unknown(key, fmt::format("all SMs read {:.4g} B/cycle, and {:.4g} of other lines: some slices wait for others", all, others));
+  bench.found.once(key, all, "B/cycle", method, 3);
   // One SM gets no more through its port than L2 gives to all.
-  if (const auto port = bench.found.value("interconnect.sm_bytes_per_cycle"); port && *port > 0.88 * rate)
+  if (const auto port = bench.found.value("interconnect.sm_bytes_per_cycle"); port && *port > 0.88 * all)
     bench.found.unknown("interconnect.sm_bytes_per_cycle", "L2 itself gives no more than one SM took");
 }
 
@@ -205,19 +254,10 @@ void probe_bandwidth(Bench& bench) {
     bench.found.unknown("l2.bytes_per_cycle", "a load of all threads takes up more than half of L2");
   } else if (l2 != 0) {
     const std::uint64_t bytes = std::min<std::uint64_t>(l2 / 4, 4 << 20);
-    const Bench::Buffer data(bench, std::max<std::uint64_t>(bytes, 3 * least));
-    const Estimate e = estimate(sample([&] { return l2_bandwidth(bench, l2_traffic[0], threads, blocks, data.address(), bytes); }, 3));
-    bench.found.measured("bandwidth.l2", e, "B/s", fmt::format("difference of two launches that read {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads));
-    const auto clock = bench.found.value("sm.clock");
-    const double half = l2_bandwidth(bench, l2_traffic[0], threads / 2, blocks, data.address(), bytes);
-    if (half < 0.985 * e.value || half > 1.015 * e.value)
-      bench.found.unknown("l2.bytes_per_cycle", fmt::format("{} threads on each SM read {:.4g} GB/s, half of them {:.4g}: no level is reached", blocks * threads, e.value / 1e9, half / 1e9));
-    else if (ports_limit(bench, e.value))
-      bench.found.unknown("l2.bytes_per_cycle", "the ports of the SMs limit what is read from L2");
-    else if (clock)
-      of_l2(bench, e, *clock);
+    const Bench::Buffer data(bench, std::max<std::uint64_t>(bytes + 4 * other_distance, 3 * least));
+    of_l2(bench, threads, blocks, data.address(), bytes);
     for (const Traffic& t : l2_traffic)
-      if (!t.reads && t.streams * least <= l2 / 2) bench.found.once(t.key, l2_bandwidth(bench, t, threads, blocks, data.address(), bytes), "B/s", fmt::format("difference of two launches over {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads), 2);
+      if (t.streams * least <= l2 / 2) bench.found.once(t.key, l2_bandwidth(bench, t, threads, blocks, data.address(), bytes), "B/s", fmt::format("difference of two launches over {} KiB again and again, {} blocks of {} threads an SM", bytes >> 10, blocks, threads), 2);
   }
   sent_by_one_sm(bench, block);
   of_memory(bench, threads, blocks);

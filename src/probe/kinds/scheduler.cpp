@@ -16,17 +16,21 @@ namespace {
 constexpr unsigned turn_warps = 12;   // of one scheduler: more than one group of eight, and not two
 constexpr unsigned turn_chains = 24, turn_steps = 32, burst_steps = 64;
 
-// Every warp does the same independent multiply-adds, and leaves when it began and ended, and where. No loop: at its branch a warp would wait.
-std::string turns_text(unsigned chains, unsigned steps) {
-  std::string declared = fmt::format(".reg .f32 %x<{}>, %y, %z;", chains), begin, body, sum;
-  for (unsigned i = 0; i < chains; ++i) begin += fmt::format("add.f32 %x{}, %y, 0f{:08x};\n", i, 0x3f800000 + i * 0x10000), sum += fmt::format("add.f32 %y, %y, %x{};\n", i);
-  for (unsigned n = 0; n < steps; ++n)
-    for (unsigned i = 0; i < chains; ++i) body += fmt::format("fma.rn.f32 %x{0}, %x{0}, %y, %z;\n", i);
+// Every warp does the same independent multiply-adds, and leaves when it began and ended, and where. No loop: at its branch a warp would wait. waits: reads of shared memory that depend on each other, which
+// everything that comes after each step waits for; their steps are of `chains` multiply-adds and one and two more by turns, or the warps might never meet.
+std::string turns_text(unsigned chains, unsigned steps, unsigned waits = 0) {
+  std::string declared = fmt::format(".reg .f32 %x<{}>, %y, %z;", chains + 2), begin, body, sum;
+  for (unsigned i = 0; i < chains + 2; ++i) begin += fmt::format("add.f32 %x{}, %y, 0f{:08x};\n", i, 0x3f800000 + i * 0x10000), sum += fmt::format("add.f32 %y, %y, %x{};\n", i);
+  for (unsigned n = 0; n < steps; ++n) {
+    for (unsigned i = 0; i < chains + (waits == 0 ? 0 : n % 3); ++i) body += fmt::format("fma.rn.f32 %x{0}, %x{0}, %y, {1};\n", i, waits != 0 && i == 0 ? "%f" : "%z");
+    for (unsigned i = 0; i < waits; ++i) body += "ld.volatile.shared.u32 %r, [%r];\n";
+    if (waits != 0) body += "mov.b32 %f, %r;\n";
+  }
   return fmt::format(R"(
 .visible .entry turns(.param .u64 out, .param .f32 one, .param .f32 nothing)
 {{
-  .reg .pred %q; .reg .b32 %t, %w, %n, %s; .reg .b64 %o, %v, %t0, %t1; {}
-  ld.param.u64 %o, [out]; ld.param.f32 %y, [one]; ld.param.f32 %z, [nothing];
+  .reg .pred %q; .reg .b32 %t, %w, %n, %s, %r; .reg .f32 %f; .reg .b64 %o, %v, %t0, %t1; .shared .align 4 .b32 cell; {}
+  ld.param.u64 %o, [out]; ld.param.f32 %y, [one]; ld.param.f32 %z, [nothing]; mov.b32 %f, %z; mov.u32 %r, cell; st.shared.u32 [%r], %r;
   {}
   bar.sync 0;
   mov.u64 %t0, %clock64;
@@ -108,17 +112,20 @@ void probe_scheduler(Bench& bench) {
   if (order == "lrr" && warps <= 8) return give_up("with as few warps as each scheduler has, turns of all and of groups of eight look the same");
   if (order != "one by one")
     return bench.found.word("sm.scheduler", order, order == "lrr" ? fmt::format("{} warps of one scheduler with independent work end together", warps) : fmt::format("of {} warps of one scheduler a group of eight has the others wait", warps), warps);
-  // As much work between two waits as takes two fifths of the wait: three warps are more than a scheduler can serve, and at times two wait to go on.
-  const double interval = bench.found.value_or("issue.interval", 1);
-  const auto burst = static_cast<unsigned>(std::max(2.0, std::floor(0.4 * *latency / interval)));
-  if (burst * interval * 2.9 < *latency || burst > 40) return give_up("multiply-adds take too long beside their interval to tell the greedy order from the oldest first");
-  const std::string bursts = turns_text(burst, burst_steps);
+  // Between two waits as much work as takes two fifths of the wait: three warps are more than a scheduler can serve, and at times two wait to go on. A wait is long beside the interval of an instruction:
+  // the oldest warp, too, waits until the pipeline has taken the one before.
+  const double interval = std::max(1.0, bench.found.value_or("issue.interval", 1));
+  const auto waits = static_cast<unsigned>(std::ceil(30 * interval / std::max(1.0, bench.found.value_or("shared.latency", 20))));
+  const double wait = turns(bench, schedulers, 1, turns_text(1, burst_steps, waits)).ends.front() / burst_steps - 2 * interval;
+  const auto burst = static_cast<unsigned>(std::max(1.0, std::round(0.4 * wait / interval) - 1));
+  if (burst < 6 || burst > 40) return give_up(fmt::format("{} dependent reads of shared memory take {:.3g} cycles: no wait of which two fifths are 6 to 40 multiply-adds", waits, wait));
+  const std::string bursts = turns_text(burst, burst_steps, waits);
   const double single = turns(bench, schedulers, 1, bursts).ends.front();
   const Turns loaded = turns(bench, schedulers, 4, bursts);
   const double first = *std::ranges::min_element(loaded.ends) / single;
-  if (first < 1.02)
+  if (first < 1.035)
     bench.found.word("sm.scheduler", "oldest", fmt::format("warps end one by one, and beside three others that wait as often the first ends within {:.2g} % of its time alone", 100 * (first - 1)), warps);
-  else if (first > 1.06)
+  else if (first > 1.07)
     bench.found.word("sm.scheduler", "gto", fmt::format("warps end one by one, and beside three others that wait as often the first takes {:.3g} % longer than alone", 100 * (first - 1)), warps);
   else
     give_up(fmt::format("warps end one by one, and beside others the first takes {:.3g} % longer: too little to tell the greedy order from the oldest first", 100 * (first - 1)));
@@ -126,6 +133,6 @@ void probe_scheduler(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_scheduler{"scheduler", "Whom a warp scheduler lets issue", probe_scheduler, "arithmetic issue", 57};
+extern constinit const Kind kind_scheduler{"scheduler", "Whom a warp scheduler lets issue", probe_scheduler, "arithmetic issue shared", 57};
 
 }  // namespace simtlab::probe
