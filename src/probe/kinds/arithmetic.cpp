@@ -129,9 +129,9 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   const double alone = 32.0 / rate_alone;   // cycles of an operation of a warp that has its scheduler to itself
   const bool wide = op.kind == Register::b64 || op.kind == Register::f64;   // two registers each
   const unsigned chains = wide ? 16 : 32;
-  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 1.5 ? 1024 : 512) / (chains * op.per_step)), 1, 0};
+  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 4 ? 2048 : 512) / (chains * op.per_step)), 1, 0};
   fit_registers(bench, op, much);
-  much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 1.5 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
+  much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 4 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
   Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 16) / op.per_step), 1, 0};
   const std::string text = window_kernel(op, many.chains, many.steps, facts);
   many.blocks = std::max(1u, bench.board.blocks_per_sm(bench.kernel(text, "window"), 32 * many.warps, 0));

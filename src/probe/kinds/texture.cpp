@@ -11,7 +11,18 @@
 namespace simtlab::probe {
 namespace {
 
-// One thread reads `lines` lines by one path and then, timed, the first half of them by the other.
+// A line after the other, from %p on.
+std::string lines_read(const char* label, const char* load) {
+  return fmt::format(R"({0}:
+  {1} %r, [%p];
+  setp.eq.u32 %q, %r, 1;
+  @%q bra END;
+  add.u64 %p, %p, 128; sub.u32 %n, %n, 1;
+  setp.ne.u32 %q, %n, 0;
+  @%q bra {0};)", label, load);
+}
+
+// One thread reads `lines` lines by one path and then, timed, the same by the other.
 std::string shared_path_text(const char* first, const char* second) {
   return fmt::format(R"(
 .visible .entry both(.param .u64 data, .param .u64 zero, .param .u32 lines, .param .u64 out)
@@ -19,29 +30,17 @@ std::string shared_path_text(const char* first, const char* second) {
   .reg .pred %q; .reg .b32 %n, %m, %r; .reg .b64 %a, %p, %z, %o, %v, %t0, %t1;
   ld.param.u64 %a, [data]; ld.param.u64 %z, [zero]; ld.param.u32 %m, [lines]; ld.param.u64 %o, [out];
   mov.u64 %p, %a; mov.u32 %n, %m;
-BRING:
-  {} %r, [%p];
-  setp.eq.u32 %q, %r, 1;
-  @%q bra END;
-  add.u64 %p, %p, 128; sub.u32 %n, %n, 1;
-  setp.ne.u32 %q, %n, 0;
-  @%q bra BRING;
+{}
   mov.u64 %t0, %clock64;
   and.b64 %v, %t0, %z; xor.b64 %p, %a, %v; mov.u32 %n, %m;
-AGAIN:
-  {} %r, [%p];
-  setp.eq.u32 %q, %r, 1;
-  @%q bra END;
-  add.u64 %p, %p, 128; sub.u32 %n, %n, 1;
-  setp.ne.u32 %q, %n, 0;
-  @%q bra AGAIN;
+{}
   mov.u64 %t1, %clock64;
   sub.u64 %t1, %t1, %t0;
   st.global.u64 [%o], %t1;
 END:
   ret;
 }}
-)", first, second);
+)", lines_read("BRING", first), lines_read("AGAIN", second));
 }
 
 double again(Bench& bench, const char* first, const char* second, std::uint64_t data, std::uint32_t lines) {
