@@ -132,11 +132,11 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   Load much{std::min(most, 16u), chains, std::max(1u, (alone < 4 ? 2048 : 512) / (chains * op.per_step)), 1, 0};
   fit_registers(bench, op, much);
   much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 4 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
-  Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 16) / op.per_step), 1, 0};
+  Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 32) / op.per_step), 1, 0};
   const std::string text = window_kernel(op, many.chains, many.steps, facts);
   many.blocks = std::max(1u, bench.board.blocks_per_sm(bench.kernel(text, "window"), 32 * many.warps, 0));
   const double round = alone * many.steps * op.per_step * many.warps * many.blocks / 4;
-  many.window = static_cast<std::uint64_t>(std::max(std::min(latency < 200 ? 150'000.0 : 250'000.0, 8 * round), (bench.options.quick ? 14 : 24) * latency * many.steps * op.per_step));
+  many.window = static_cast<std::uint64_t>(std::max(std::min(latency < 200 ? 150'000.0 : 400'000.0, 8 * round), (bench.options.quick ? 14 : 24) * latency * many.steps * op.per_step));
   // Chains of one warp that go side by side, or whose pipeline is slower than they are, need no further warps; those that do not are helped by warps alone. In between both are tried.
   const bool parallel = alone < 0.4 * latency || latency < 0.9 * alone, serial = !parallel && (latency > 100 || alone > 0.9 * latency);
   const double first = serial ? 0 : steady_throughput(bench, op, much), second = parallel ? 0 : steady_throughput(bench, op, many);
