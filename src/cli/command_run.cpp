@@ -142,7 +142,7 @@ int source(const Run& options, const std::vector<std::string>& arguments,
   const Signals signals(0);   // Ctrl-C ends the compiler, too
   const std::filesystem::path executable = [&] {
     try {
-      return compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output.quiet, frontend::architecture_for(device.cc_major, device.cc_minor));
+      return compile(flags, folder.path() / std::filesystem::path(first).stem(), options.output, frontend::architecture_for(device.cc_major, device.cc_minor));
     } catch (const Error&) {
       if (signals.interrupted()) throw Error(ExitCode::interrupted, "interrupted", "interrupted while " + first + " was compiled", "nothing was run");
       throw;

@@ -1,23 +1,41 @@
 #include "cli/compile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "cli/host.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/relay.h"
 #include "frontend/frontend.h"
+#include "frontend/process.h"
 
 namespace simtlab::cli {
+namespace {
+
+// With a row that says that it goes on; the compiler's messages go past it.
+frontend::BuildResult build_shown(const frontend::BuildRequest& request, const OutputOptions& shown) {
+  Relay relay(host() == nullptr && Progress::row_wanted(shown));
+  const frontend::MessagesTo messages(relay.in_place_of(STDERR_FILENO));
+  relay.begin();
+  const Progress progress("compiling", shown, {nullptr, !relay.possible(), {}, {}}, Progress::Stopped::loses);
+  return frontend::build(request);
+}
+
+}  // namespace
 
 std::filesystem::path compile(std::vector<std::string> arguments, const std::filesystem::path& output,
-                              bool quiet, const std::string& architecture) {
+                              const OutputOptions& shown, const std::string& architecture) {
   frontend::BuildRequest request;
   request.architecture = architecture;
   request.verbose =
       std::erase_if(arguments, [](const std::string& a) { return a == "-v" || a == "--verbose"; }) > 0;
   request.arguments = std::move(arguments);
   request.output = output;
-  const frontend::BuildResult built = frontend::build(request);
+  const frontend::BuildResult built = build_shown(request, shown);
   for (const std::string& command : built.commands) talk(command + "\n");
-  if (!quiet)
+  if (!shown.quiet)
     for (const std::string& note : built.notes) talk("note: " + note + "\n");
   return built.executable;
 }

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.h"
+
 namespace simtlab::cli {
 
 // Builds with nvcc-like `arguments`; -v among them shows the commands. `output` empty: the -o among the
 // arguments, else a.out. architecture: where the arguments name none. Returns the executable.
 std::filesystem::path compile(std::vector<std::string> arguments, const std::filesystem::path& output,
-                              bool quiet = false, const std::string& architecture = {});
+                              const OutputOptions& shown = {}, const std::string& architecture = {});
 
 // Is this a source that `run` compiles first?
 bool is_source(const std::string& argument);

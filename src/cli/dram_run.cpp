@@ -141,6 +141,14 @@ class Session {
     make_ = source_of(o_, memory_, line_, configuration.options.seed, driver_.stop);
   }
 
+  // Who is told how far it is.
+  void tell(Progress& progress) {
+    driver_.told = [this, &progress](std::uint64_t requests, memory::Cycle now) {
+      const std::string of = driver_.max_requests != 0 ? fmt::format(" of {}", driver_.max_requests) : o_.generate.empty() ? "" : fmt::format(" of {}", o_.requests.value_or(generated_requests));
+      progress.at(fmt::format("{}{}{} requests, {} clocks", load_, requests, of, now));
+    };
+  }
+
   void run(result::Result& result) {
     const traffic::Router router(memory_.system == nullptr ? nullptr : &memory_.system->mapping(),
                                  *memory_.channels, line_);
@@ -197,11 +205,13 @@ class Session {
   }
 
   void sweep(const traffic::Router& router, const std::string& name, result::Result& result) {
+    load_ = fmt::format("load 1 of {}: ", traffic::usual_loads().size());
     if (memory_.peak <= 0)
       throw Error(ExitCode::unsupported, "sweep-peak", "this plug-in does not tell its peak bandwidth",
                   "offer loads with --generate and --interval");
     traffic::sweep_load(*memory_.channels, router, driver_, make_, memory_.peak, traffic::usual_loads(),
                         [&](const traffic::LoadPoint& point) {
+                          load_ = fmt::format("load {} of {}: ", result.kernels.size() + 2, traffic::usual_loads().size());
                           result::KernelResult& k = result.kernels.emplace_back();
                           k.name = k.demangled =
                               fmt::format("{} at {:.0f} %", name, 100 * point.offered / memory_.peak);
@@ -216,6 +226,7 @@ class Session {
   traffic::DriverOptions driver_;
   MakeSource make_;
   Totals totals_;
+  std::string load_;   // of a sweep: which one is under way
 };
 
 void note_inputs(result::Manifest& m, const DramOptions& o) {
@@ -241,7 +252,8 @@ int run_dram(DramOptions o) {
   result::Result result;
   Session session(o, configuration, memory, signals);
   try {
-    const Progress progress("simulating", o.output);
+    Progress progress("simulating", o.output);
+    session.tell(progress);
     session.run(result);
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted && signals.timed_out()) throw time_limit(configuration.options, {});

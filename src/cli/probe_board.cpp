@@ -176,8 +176,9 @@ int probe_board(ProbeOptions o) {
     options.seed = source.configuration.options.seed;
     options.interrupt = signals.flag();
     probe::Bench bench(*board, options, found);
-    const Progress progress("measuring", o.output);
-    outcome = thesis ? probe::run_thesis(bench) : probe::run_probes(bench, o.only);
+    Progress progress("measuring", o.output);
+    const probe::Begun begun = [&progress](std::string_view kind, std::size_t before, std::size_t of) { progress.at(fmt::format("{}, probe {} of {}", kind, before + 1, of)); };
+    outcome = thesis ? probe::run_thesis(bench, begun) : probe::run_probes(bench, o.only, begun);
     launches = bench.launches;
   }
   result::Result result = result_of(found, outcome, launches, facts, source);

@@ -75,8 +75,8 @@ Shown progress_shown(const OutputOptions& output, bool program_prints) {
 
 Progress::Progress(std::string what, const OutputOptions& output, Stopped stopped) : what_(std::move(what)), shown_(progress_shown(output)), stopped_(stopped) { start(); }
 
-Progress::Progress(std::string what, const OutputOptions& output, const Simulation& simulation)
-    : what_(std::move(what)), pulse_(simulation.pulse), shown_(progress_shown(output, simulation.program_prints)) {
+Progress::Progress(std::string what, const OutputOptions& output, const Simulation& simulation, Stopped stopped)
+    : what_(std::move(what)), pulse_(simulation.pulse), shown_(progress_shown(output, simulation.program_prints)), stopped_(stopped) {
   if (!output.live.empty()) live_ = std::make_unique<LiveFile>(output.live, simulation.device, simulation.mode);
   start();
 }

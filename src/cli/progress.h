@@ -33,13 +33,13 @@ class Progress {
   // what: "simulating".
   Progress(std::string what, const OutputOptions& output, Stopped stopped = Stopped::keeps);
 
-  // Of a simulation, which tells how far it is in `pulse`.
+  // Of a simulation, which tells how far it is in `pulse`, or of another program.
   struct Simulation {
     const Pulse* pulse = nullptr;
     bool program_prints = false;
     std::string device, mode;
   };
-  Progress(std::string what, const OutputOptions& output, const Simulation& simulation);
+  Progress(std::string what, const OutputOptions& output, const Simulation& simulation, Stopped stopped = Stopped::keeps);
 
   ~Progress();  // removes the row
   Progress(const Progress&) = delete;

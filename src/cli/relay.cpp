@@ -64,6 +64,14 @@ void Relay::started(pid_t program) {
   ::close(theirs_);
   theirs_ = -1;
   program_ = program;
+  listen();
+}
+
+void Relay::begin() {
+  if (possible()) listen();
+}
+
+void Relay::listen() {
   sigset_t all, old;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &old);

@@ -23,10 +23,13 @@ class Relay {
   int in_place_of(int descriptor) const;
   // The program has been started with those.
   void started(pid_t program);
+  // Instead: several will be, one after another.
+  void begin();
   // It has ended, and so has its output, but for what it left running.
   void ended();
 
  private:
+  void listen();
   void pass_on();
   void resize();
 

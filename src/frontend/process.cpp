@@ -43,7 +43,14 @@ std::string drain(int fd) {
   return text;
 }
 
+thread_local int messages_to = -1;   // see MessagesTo
+
 }  // namespace
+
+MessagesTo::MessagesTo(int descriptor) : before_(messages_to) {
+  if (descriptor >= 0) messages_to = descriptor;
+}
+MessagesTo::~MessagesTo() { messages_to = before_; }
 
 ProcessResult run_process(const std::vector<std::string>& argv, Capture what) {
   const bool capture = what != Capture::none;
@@ -60,6 +67,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, Capture what) {
     posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDOUT_FILENO);
     if (what == Capture::all) posix_spawn_file_actions_adddup2(actions.get(), ends[1], STDERR_FILENO);
   }
+  if (what != Capture::all && messages_to >= 0) posix_spawn_file_actions_adddup2(actions.get(), messages_to, STDERR_FILENO);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, pointers[0], actions.get(), nullptr, pointers.data(), environ);
   if (capture) close(ends[1]);

@@ -13,6 +13,18 @@ struct ProcessResult {
 
 enum class Capture { none, output, all };   // all: standard output and standard error
 
+// While it lives, what sub-processes of this thread say on standard error goes to this descriptor; -1: where it goes now.
+class MessagesTo {
+ public:
+  explicit MessagesTo(int descriptor);
+  ~MessagesTo();
+  MessagesTo(const MessagesTo&) = delete;
+  MessagesTo& operator=(const MessagesTo&) = delete;
+
+ private:
+  int before_;
+};
+
 // Runs argv[0] (looked up in PATH) and waits. What is not captured (at most 16 MiB are kept) is inherited. Throws
 // Error(failure) if the process cannot be started.
 ProcessResult run_process(const std::vector<std::string>& argv, Capture capture = Capture::none);

@@ -35,12 +35,13 @@ std::vector<const Kind*> kinds() {
   return out;
 }
 
-Outcome run_probes(Bench& bench, std::span<const std::string> chosen, const std::function<void(std::string_view)>& begun) {
+Outcome run_probes(Bench& bench, std::span<const std::string> chosen, const Begun& begun) {
   Outcome outcome;
   const std::set<std::string_view> names = wanted(chosen);
+  std::size_t before = 0;
   for (const Kind* kind : kinds()) {
     if (!names.contains(kind->name)) continue;
-    if (begun) begun(kind->name);
+    if (begun) begun(kind->name, before++, names.size());
     try {
       bench.check_interrupt();
       kind->run(bench);

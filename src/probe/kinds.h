@@ -26,7 +26,9 @@ struct Outcome {
   std::vector<std::string> failed;    // "cache: what happened", of kinds that could not be run to their end
   bool interrupted = false, lost = false;
 };
-// Runs the chosen kinds and what they need; empty: all. What was found before an error or an interrupt stays. begun: told of each kind.
-Outcome run_probes(Bench& bench, std::span<const std::string> chosen, const std::function<void(std::string_view)>& begun = {});
+// Told of each kind that begins: its name, how many ran before it, how many there are.
+using Begun = std::function<void(std::string_view kind, std::size_t before, std::size_t of)>;
+// Runs the chosen kinds and what they need; empty: all. What was found before an error or an interrupt stays.
+Outcome run_probes(Bench& bench, std::span<const std::string> chosen, const Begun& begun = {});
 
 }  // namespace simtlab::probe

@@ -228,9 +228,9 @@ void l2_and_memory(Bench& bench, Corrected& measure) {
 
 }  // namespace
 
-Outcome run_thesis(Bench& bench) {
+Outcome run_thesis(Bench& bench, const Begun& begun) {
   const std::string beside[] = {"memory", "bandwidth"};
-  Outcome outcome = run_probes(bench, beside);
+  Outcome outcome = run_probes(bench, beside, begun);
   if (outcome.interrupted || outcome.lost) return outcome;
   try {
     const Bench::Buffer out(bench, std::uint64_t{8} * 2 * bench.board.facts().sms * most_threads(bench));

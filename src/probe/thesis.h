@@ -27,6 +27,6 @@ inline constexpr unsigned thesis_most = 8;   // independent operations between t
 
 // Adds what the device tells, memory's and caches' latency by slope and bandwidths (kinds.h), then of this method, for each operation: thesis.NAME.N (one interval around N operations), slope.NAME (its latency by dependent chains); thesis.clock, thesis.l1, thesis.l2,
 // thesis.l1.loaded, thesis.l2.threads, thesis.memory.slope, .intercept and .r2, with curves. What was found before an error or an interrupt stays.
-Outcome run_thesis(Bench& bench);
+Outcome run_thesis(Bench& bench, const Begun& begun = {});
 
 }  // namespace simtlab::probe

@@ -169,7 +169,9 @@ bool Driver::step(Cycle to) {
       measured_.outcome = Outcome::cycle_limit;
       return false;
     }
-    if ((long_way || ++steps_ % steps_between_looks == 0) && options_.stop != nullptr && *options_.stop) {
+    if (!long_way && ++steps_ % steps_between_looks != 0) continue;
+    if (options_.told) options_.told(fetched_, now_);
+    if (options_.stop != nullptr && *options_.stop) {
       measured_.outcome = Outcome::stopped;
       return false;
     }

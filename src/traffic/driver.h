@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "memory/dram/channels.h"
@@ -27,6 +28,7 @@ struct DriverOptions {
   std::uint64_t max_cycles = 0;         // 0: no limit
   const volatile bool* stop = nullptr;  // looked at now and then
   CoreOptions core;                     // Pace::instructions
+  std::function<void(std::uint64_t requests, memory::Cycle now)> told;   // now and then: requests taken, clocks gone
 };
 
 enum class Outcome : std::uint8_t { finished, cycle_limit, stopped };

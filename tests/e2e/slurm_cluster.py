@@ -51,8 +51,8 @@ KillWait=2
 MinJobAge=60
 MaxArraySize=1001
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
-PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
+PARTITION = "PartitionName={name} Nodes={host} Default={default} MaxTime=INFINITE State=UP\n"
 
 
 def missing():
@@ -70,7 +70,7 @@ def free_port():
 
 
 class Cluster:
-    def __init__(self, folder, cpus=2):
+    def __init__(self, folder, cpus=2, partitions=("all",)):
         self.folder = pathlib.Path(folder)
         self.host = socket.gethostname().split(".")[0]
         self.processes = {}
@@ -80,7 +80,9 @@ class Cluster:
         self.folder.chmod(0o755)
         # Version 1 asks for nothing while nothing is limited; what is chosen by default wants /sys/fs/cgroup, which a bare root does not have.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
-        (self.folder / "slurm.conf").write_text(CONFIGURATION.format(folder=self.folder, host=self.host, cpus=cpus, controller_port=free_port(), node_port=free_port()))
+        text = CONFIGURATION.format(folder=self.folder, host=self.host, cpus=cpus, controller_port=free_port(), node_port=free_port())
+        text += "".join(PARTITION.format(name=name, host=self.host, default="NO" if i else "YES") for i, name in enumerate(partitions))
+        (self.folder / "slurm.conf").write_text(text)
 
     def start(self):
         key = self.folder / "munge.key"
