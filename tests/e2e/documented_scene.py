@@ -83,6 +83,7 @@ TYPED = {
     "predict app.cu ./app --gpu A,B --sweep l2.ways=8:16 --model all --explain": "predict app.cu --gpu v100,k40 --sweep l2.ways=8:16 --model all --explain",
     "compare A.json B.json --fail-above 5": "compare a.json b.json --fail-above 50",
     "run app.cu --gpu gtx480 --dram plugin:build/release/plugins/dramsim3.so?config=GDDR5.ini": "run app.cu --gpu gtx480 --dram plugin:build/release/plugins/dramsim3.so?config=latency=40",
+    "corun --profiles my.db --gpu titanx-maxwell --mix a,b --limit 2": "corun --profiles my.db --gpu titanx-maxwell --mix app,app --limit 2",
     "predict --counts FILE --model all --rule order --gpu NAME --explain": "predict --counts counts.toml --model all --rule order --gpu v100 --explain",
     "predict program.c --loop program.c:9 --gpu A,B --sweep l2.ways=8:16 --run ARGUMENTS --simulate": "predict prog.c --loop prog.c:9 --gpu v100 --run 1 --simulate",
     "sweep --axis l2.ways=[8,16] --kernels FILE... -- COMMAND": "sweep --axis l2.ways=[8,16] --kernels app.cu",
@@ -115,7 +116,7 @@ TYPED = {
 }
 ARGUMENTS = {
     "mm": "--arg buffer:160x160:f32:iota --arg buffer:160x160:f32:random --arg buffer:160x160:f32 --arg s32:160",
-    "saxpy": "--arg buffer:16384:f32:iota --arg buffer:16384:f32 --arg f32:2 --arg u32:16384",
+    "saxpy": "--arg u32:16384 --arg f32:2 --arg buffer:16384:f32:iota --arg buffer:16384:f32",
 }
 # Much work, which a smaller case shows as well: what is added to the words.
 LESS = [

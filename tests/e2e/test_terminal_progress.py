@@ -3,9 +3,10 @@ terminals, logs."""
 import json
 import os
 import re
+import shutil
 import unittest
 
-from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main
+from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main, needs_clang
 from terminal import Session
 
 
@@ -100,7 +101,8 @@ class Everywhere(Terminal):
         }
         sessions = {name: Session(self, [*words, f"--json={name}.json"], columns=120) for name, words in commands.items()}
         for name, session in sessions.items():
-            session.until(r"\r(simulating|predicting|measuring|validating): [^\r]*\d s \(Ctrl-C stops")
+            said = {"dram": r"\d+ of 4000000000 requests, \d+ clocks, ", "probe": r"\w+, probe \d+ of \d+, "}.get(name, r"[^\r]*")
+            session.until(rf"\r(simulating|predicting|measuring|validating): {said}[^\r]*\d s \(Ctrl-C stops")
             session.press("\x03")
             self.assertEqual(session.end(), 130, (name, session.raw[-500:]))
             self.assertNotIn("Ctrl-C", session.screen().text(), name)
@@ -163,6 +165,46 @@ class Programs(Terminal):
         session.press("\x03")
         self.assertEqual(session.end(), 130)
         self.assert_clean(session, "deaf")
+
+
+# Clang as somebody with a slow disk knows it: the first compilation says something and takes its time.
+SLOW_CLANG = """#!/bin/sh
+case "$*" in *slow.cu*) [ -e waited ] || { : > waited; echo a word of the compiler >&2; read x < finish; };; esac
+exec CLANG "$@"
+"""
+
+
+@needs_clang
+class Compiling(Terminal):
+    def start(self, *words):
+        self.file("slow.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n")
+        path = self.file("slow-clang", SLOW_CLANG.replace("CLANG", shutil.which("clang++-19") or shutil.which("clang-19")))
+        path.chmod(0o755)
+        return Session(self, words, columns=100, env={"SIMTLAB_CLANG": str(path), "SIMTLAB_CACHE": str(self.folder / "cache")})
+
+    def test_a_row_beside_what_the_compiler_says(self):
+        for words in (("run", "slow.cu", "--gpu", "v100"), ("build", "slow.cu", "-o", "slow")):
+            finish = self.fifo("finish")
+            session = self.start(*words)
+            session.until("a word of the compiler")
+            session.until(r"\rcompiling: \d+ s \(Ctrl-C stops")
+            self.assertRegex(session.screen().text(), r"a word of the compiler\ncompiling: \d+ s \(Ctrl-C stops")
+            finish()
+            self.assertEqual(session.end(), 0, session.raw[-500:])
+            self.assertNotIn("Ctrl-C", session.screen().text())
+            self.assertIn("a word of the compiler", session.screen().text())
+            for left in ("finish", "waited"):
+                (self.folder / left).unlink()
+            shutil.rmtree(self.folder / "cache")
+
+    def test_ctrl_c(self):
+        self.fifo("finish")
+        session = self.start("run", "slow.cu")
+        session.until(r"\rcompiling: \d+ s")
+        session.press("\x03")
+        self.assertEqual(session.end(), 130, session.raw[-500:])
+        self.assert_clean(session, "[interrupted]")
+        self.assertNotIn("compiling", session.screen().text())
 
 
 class Jobs(Terminal):
