@@ -139,7 +139,13 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   many.window = static_cast<std::uint64_t>(std::max(std::min(latency < 200 ? 150'000.0 : 400'000.0, 8 * round), (bench.options.quick ? 14 : 24) * latency * many.steps * op.per_step));
   // Chains of one warp that go side by side, or whose pipeline is slower than they are, need no further warps; those that do not are helped by warps alone. In between both are tried.
   const bool parallel = alone < 0.4 * latency || latency < 0.9 * alone, serial = !parallel && (latency > 100 || alone > 0.9 * latency);
-  const double first = serial ? 0 : steady_throughput(bench, op, much), second = parallel ? 0 : steady_throughput(bench, op, many);
+  double first = serial ? 0 : steady_throughput(bench, op, much);
+  // A scheduler of two levels takes turns with whole groups of warps, and loses some: half of them may do more.
+  if (Load half = much; first > 0 && half.warps > 8) {
+    half.warps /= 2;
+    if (const double less = steady_throughput(bench, op, half); less > first) first = less, much = half;
+  }
+  const double second = parallel ? 0 : steady_throughput(bench, op, many);
   const Load& best = first >= second ? much : many;
   Steady result;
   // In a window of twice the length it has to be the same, or in one of four times, and so on: where a scheduler prefers one warp, the others have done an unknown part of their body.

@@ -53,10 +53,18 @@ double load_rate(Bench& bench, const Loads& loads, std::uint64_t data, std::uint
   return rate_of_timed(bench, t, run, loads.cycles);
 }
 
-// Whether so many bytes a cycle of one SM are as many as its miss registers, where they were seen to be all in use, let be under way: then no port was seen.
+// Whether so many bytes a cycle of one SM may be as many as its miss registers let be under way: then no port was seen.
 bool registers_limit(const Bench& bench, double bytes_per_cycle) {
-  const auto lines = bench.found.value("l1.mshr_entries"), latency = bench.found.value("l2.latency");
-  return lines && latency && bytes_per_cycle * *latency > 0.85 * *lines * 128;
+  const auto latency = bench.found.value("l2.latency");
+  if (!latency) return false;
+  const double under_way = bytes_per_cycle * *latency / 128;
+  if (const auto lines = bench.found.value("l1.mshr_entries")) return under_way > 0.85 * *lines;
+  // Their number is not known where answers came before they were all in use: then there are as many as were under way at least, and what limits the misses of single lines
+  // as it does these loads is the port.
+  const auto interval = bench.found.value("l1.miss_interval");
+  if (!interval || *interval <= 0) return false;
+  const double by_misses = bench.found.value_or("l1.sector_bytes", 32) / *interval;
+  return under_way > 0.85 * *latency / *interval && std::abs(bytes_per_cycle / by_misses - 1) > 0.015;
 }
 
 void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {

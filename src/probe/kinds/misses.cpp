@@ -127,6 +127,7 @@ void find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles,
     jump = jump_of(fine);
   }
   const bool again = jump.before >= 1 && jump.before + 1 <= most && cycles(jump.before + 1) - cycles(jump.before) > 0.7 * jump.height;
+  if (std::string_view(what) == "lines") bench.found.once("l1.miss_interval", jump.rise, "cycles", "what one more line takes that is read at once", curve.points.size(), curve.name);
   if (jump.height < std::max(least, 8 * jump.rise) || jump.before < 2 || !again)
     bench.found.unknown(key, fmt::format("up to {} {} at once take {:.3g} cycles more each: answers come before all registers are in use", most, what, jump.rise));
   else {
