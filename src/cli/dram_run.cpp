@@ -253,7 +253,7 @@ int run_dram(DramOptions o) {
   Session session(o, configuration, memory, signals);
   try {
     Progress progress("simulating", o.output);
-    session.tell(progress);
+    if (progress_shown(o.output) != Shown::nothing) session.tell(progress);
     session.run(result);
   } catch (const Error& e) {
     if (e.code() == ExitCode::interrupted && signals.timed_out()) throw time_limit(configuration.options, {});

@@ -112,7 +112,6 @@ TYPED = {
     "run saxpy.ptx --gpu v100 --json=a.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --json=a.json",
     "run saxpy.ptx --gpu v100 --set l2.latency=300 cycles --json=b.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --set 'l2.latency=300 cycles' --json=b.json",
     "probe --device 1 --quick": "probe --method thesis --device 0 --quick",
-    "run kernel.ptx --launch l.toml --device 0": "run kernel.ptx --launch l.toml --device 0",
 }
 ARGUMENTS = {
     "mm": "--arg buffer:160x160:f32:iota --arg buffer:160x160:f32:random --arg buffer:160x160:f32 --arg s32:160",
@@ -125,6 +124,9 @@ LESS = [
     (r"^validate (timing|cache|predict) --quick|^validate cache$|^validate predict", "--quick"),
     (r"^validate corun --host cycle", "--mixes 2 --size 3 --policy mps,shark"),
 ]
+
+
+LIVE = {"serve", "exec", "top"}   # of corun: they share a daemon
 
 
 def typed(words):
@@ -147,7 +149,7 @@ class Scene:
         self.case, self.folder = case, case.folder
         self.stack = contextlib.ExitStack()
         case.addCleanup(self.stack.close)
-        self.served = self.cluster = None
+        self.cluster = None
 
     def file(self, *args):
         return self.case.file(*args)
@@ -216,7 +218,7 @@ class Scene:
             more = {"SIMTLAB_CUDA_DRIVER": str(MOCK), "SIMTLAB_MOCK_GPU": "gtx480" if words[0] == "probe" else "v100"}   # a board of the tests
         if words[0] == "sweep" and "slurm" in words and "--dry-run" not in words:
             more = self.slurm().environment
-        if words[0] == "corun" and set(words[1:2]) & {"serve", "exec", "top"}:
+        if words[0] == "corun" and set(words[1:2]) & LIVE:
             more = {"XDG_RUNTIME_DIR": str(self.runtime)}
         return self.case.environment(more)
 

@@ -111,8 +111,8 @@ Jump jump_of(const std::vector<Series::Point>& points) {
   return out;
 }
 
-// least: a jump that counts, in cycles. What comes before it is less than a seventh of the largest.
-void find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles, const char* key, std::uint32_t most, double least, const char* what) {
+// What it found, and reports. least: a jump that counts, in cycles. What comes before it is less than a seventh of the largest.
+Jump find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles, const char* key, std::uint32_t most, double least, const char* what) {
   Series curve{fmt::format("{}.curve", key), what, "cycles", {}, {}};
   std::uint32_t step = 1;
   for (std::uint32_t count = 1; count <= most; count += step) {
@@ -127,7 +127,6 @@ void find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles,
     jump = jump_of(fine);
   }
   const bool again = jump.before >= 1 && jump.before + 1 <= most && cycles(jump.before + 1) - cycles(jump.before) > 0.7 * jump.height;
-  if (std::string_view(what) == "lines") bench.found.once("l1.miss_interval", jump.rise, "cycles", "what one more line takes that is read at once", curve.points.size(), curve.name);
   if (jump.height < std::max(least, 8 * jump.rise) || jump.before < 2 || !again)
     bench.found.unknown(key, fmt::format("up to {} {} at once take {:.3g} cycles more each: answers come before all registers are in use", most, what, jump.rise));
   else {
@@ -135,6 +134,7 @@ void find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles,
     curve.knees.push_back({static_cast<double>(jump.before), static_cast<double>(jump.before), static_cast<double>(jump.before) + 1, "one more waits for an answer"});
   }
   bench.found.series(std::move(curve));
+  return jump;
 }
 
 void probe_misses(Bench& bench) {
@@ -146,7 +146,8 @@ void probe_misses(Bench& bench) {
   }
   const bool read_only = facts.l1_caches_global == false && facts.cc_major * 10 + facts.cc_minor >= 35;
   Misses misses(bench, read_only ? "ld.global.nc.u32" : "ld.global.ca.u32");
-  find_jump(bench, [&](std::uint32_t n) { return misses.lines(n); }, "l1.mshr_entries", std::min(misses.most(), bench.options.quick ? 512u : most_lines), 0.1 * *l2, "lines");
+  const Jump lines = find_jump(bench, [&](std::uint32_t n) { return misses.lines(n); }, "l1.mshr_entries", std::min(misses.most(), bench.options.quick ? 512u : most_lines), 0.1 * *l2, "lines");
+  bench.found.once("l1.miss_interval", lines.rise, "cycles", "what one more line takes that is read at once", 1, "l1.mshr_entries.curve");
   find_jump(bench, [&](std::uint32_t n) { return misses.waiters(n); }, "l1.loads_of_a_line", most_waiters, 0.4 * *l1, "loads of one line");
 }
 
