@@ -16,7 +16,7 @@ using ptx::Operand;
 using ptx::OperandKind;
 using ptx::Special;
 
-constexpr RowRef constant_base = 1, special_base = 2;
+constexpr RowRef constant_base = 1, special_base = 2, scratch = 3;
 
 // Handlers that exist once, and instructions that need none: fences and hints change nothing where memory is
 // in order.
@@ -169,7 +169,7 @@ class Binder {
         return module_.special_row(static_cast<Special>(operand.index), wide) | special_base;
       }
       default:
-        return special_base;  // scratch
+        return scratch;
     }
   }
   RowRef row(const Operand& operand) { return row(operand, operand.bytes == 8); }
@@ -243,8 +243,8 @@ class Binder {
         ++rows;
       }
     }
-    if (rows == 0) x.dst = special_base;
-    if (rows < 2) x.dst2 = special_base;
+    if (rows == 0) x.dst = scratch;
+    if (rows < 2) x.dst2 = scratch;
   }
 
   void bind_sources(const Inst& inst, XInst& x) {
@@ -261,7 +261,7 @@ class Binder {
         x.src[rows++] = source_row(inst, i);
       }
     }
-    for (; rows < 4; ++rows) x.src[rows] = special_base;
+    for (; rows < 4; ++rows) x.src[rows] = scratch;
   }
 
   RowRef source_row(const Inst& inst, unsigned i) {

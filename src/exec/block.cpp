@@ -61,7 +61,8 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   shared = AlignedBytes(l.shared_bytes);
   local = AlignedBytes(n * warp_size * l.local_bytes);
   warps.resize(n);
-  stacks.resize(n * l.stack_entries);
+  const std::uint32_t room = std::min(l.stack_entries, first_stack_entries);
+  stacks.resize(n * room);
   frames.resize(n * l.frames);
   view.global = l.memory;
   view.shared = shared.data();
@@ -73,12 +74,13 @@ Block::Impl::Impl(const Launch::Impl& l) : launch(&l), module(l.module) {
   view.global_delta = l.memory->host_delta();
   for (unsigned i = 0; i < n; ++i) {
     Warp& w = warps[i];
-    w.stack = stacks.data() + i * l.stack_entries;
+    w.stack = stacks.data() + i * room;
+    w.stack_room = room;
     w.frames = frames.data() + i * l.frames;
     w.rows = registers.data() + std::size_t{i} * l.warp_rows * row_bytes;
     w.preds = reinterpret_cast<std::uint32_t*>(preds.data()) + std::size_t{i} * l.warp_preds;
     w.ctx.bases[2] = specials.data() + std::size_t{i} * module->special_bytes;
-    w.ctx.bases[3] = w.ctx.bases[2];
+    w.ctx.bases[3] = scratch.data();
     w.ctx.block = this;
     w.ctx.memory = &view;
     w.ctx.warp = i;

@@ -5,6 +5,7 @@
 // was in.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "exec/state.h"
@@ -26,11 +27,21 @@ const ptx::Function& function_of(const Block::Impl& b, const Frame& f) {
   return *b.module->functions[f.function].function;
 }
 
+// Kept for the next blocks.
+void grow_stack(Block::Impl& b, Warp& w) {
+  auto all = std::make_unique<StackEntry[]>(b.launch->stack_entries);
+  std::copy_n(w.stack, w.depth, all.get());
+  w.stack = all.get();
+  w.stack_room = b.launch->stack_entries;
+  b.deep_stacks.push_back(std::move(all));
+}
+
 void push_top(Block::Impl& b, Warp& w, const XInst& x) {
   if (w.depth + 1 >= b.launch->stack_entries) {
     raise(b, *x.inst, Fault::Kind::stack_overflow, "stack-overflow",
           fmt::format("divergence of warp {} in {} is too deep", w.ctx.warp, kernel_name(b, *x.inst)));
   }
+  if (w.depth == w.stack_room) grow_stack(b, w);
   w.stack[w.depth++] = {w.pc, w.rpc, w.active};
 }
 

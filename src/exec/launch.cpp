@@ -88,7 +88,7 @@ void size_state(Launch::Impl& l, const ptx::Function& f) {
 
 std::uint64_t warp_state_bytes(const Launch::Impl& l) {
   return std::uint64_t{l.warp_rows} * row_bytes + l.warp_preds * 4ull + l.module->special_bytes +
-         l.local_bytes * warp_size + sizeof(Warp) + l.stack_entries * sizeof(StackEntry) +
+         l.local_bytes * warp_size + sizeof(Warp) + std::min(l.stack_entries, first_stack_entries) * sizeof(StackEntry) +
          l.frames * sizeof(Frame);
 }
 

@@ -21,7 +21,7 @@
 namespace simtlab::exec {
 
 inline constexpr std::uint32_t row_bytes = 128;
-inline constexpr std::uint32_t scratch_bytes = 512;  // a sink of any width, at the start of the special rows
+inline constexpr std::uint32_t scratch_bytes = 512;  // a sink of any width
 inline constexpr unsigned barrier_count = 16;
 // A texture reference variable has no memory; this is what its address reads as.
 inline constexpr std::uint64_t texref_handles = 0x0000'0005'0000'0000ull;  // + variable index
@@ -82,7 +82,7 @@ struct LoadedModule::Impl {
   std::vector<std::optional<Texture>> bound_textures;  // by variable
   std::vector<BoundFunction> functions;
   std::vector<SpecialRow> specials;  // used by any function
-  std::uint32_t special_bytes = scratch_bytes;
+  std::uint32_t special_bytes = 0;
 
   // Offset of the row of a special register, allotted when first used.
   std::uint32_t special_row(ptx::Special special, bool wide);
@@ -111,7 +111,7 @@ struct Launch::Impl {
   std::uint32_t warp_preds = 0;
   std::uint32_t frames = 1;
   std::uint64_t local_bytes = 0;    // a thread
-  std::uint32_t stack_entries = 0;  // a warp
+  std::uint32_t stack_entries = 0;  // a warp, at most
   bool may_part = false;            // no instruction needs the lanes of a warp together: see check_spin()
 };
 
@@ -119,6 +119,8 @@ struct Launch::Impl {
 struct StackEntry {
   std::uint32_t pc = 0, rpc = ptx::no_pc, mask = 0;
 };
+
+inline constexpr std::uint32_t first_stack_entries = 8;
 
 struct Frame {
   std::uint32_t function = 0;
@@ -144,6 +146,7 @@ struct Warp {
   const XInst* wait = nullptr;  // the barrier instruction it waits at
   std::uint32_t wait_mask = 0;
   StackEntry* stack = nullptr;
+  std::uint32_t stack_room = 0;   // entries of it; grow_stack() makes all of them
   Frame* frames = nullptr;
   std::byte* rows = nullptr;  // of the first frame
   std::uint32_t* preds = nullptr;
@@ -162,9 +165,10 @@ struct Block::Impl {
   const Launch::Impl* launch = nullptr;
   const LoadedModule::Impl* module = nullptr;
   MemoryView view;
-  AlignedBytes registers, preds, specials, shared, local;
+  AlignedBytes registers, preds, specials, scratch{scratch_bytes}, shared, local;
   std::vector<Warp> warps;
-  std::vector<StackEntry> stacks;
+  std::vector<StackEntry> stacks;                        // the first few of each warp, which is all that most need
+  std::vector<std::unique_ptr<StackEntry[]>> deep_stacks;   // of warps that needed more
   std::vector<Frame> frames;
   Barrier barriers[barrier_count];
   std::uint32_t exited = 0;  // warps, one bit each

@@ -58,7 +58,7 @@ struct MemoryView;
 struct alignas(64) WarpCtx {
   std::uint32_t lanes[32];  // expanded mask, 0 or ~0 a lane: always the expansion of `mask`
   // [0] register rows of the frame (64-byte aligned), [1] constant rows of the function, [2] special
-  // registers and scratch of the warp
+  // registers of the warp, [3] scratch of the block: sinks, which nobody reads
   std::byte* bases[4] = {nullptr, nullptr, nullptr, nullptr};
   std::uint32_t* preds = nullptr;  // predicate words of the frame
   std::uint32_t mask = 0;          // lanes that execute this instruction (active and guard)
