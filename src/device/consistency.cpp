@@ -18,6 +18,7 @@ class Checker {
   std::vector<Contradiction> run() {
     check_sm();
     check_shared();
+    check_front_end();
     check_cache("l1", d_.l1, 1);
     check_cache("constant", d_.constant, 1);
     check_cache("l2", d_.l2, d_.l2_slices);
@@ -40,10 +41,10 @@ class Checker {
             fmt::format("a block of {} threads does not fit an SM of {}", sm.max_threads_per_block,
                         sm.max_threads),
             "lower it to sm.max_threads");
-    require(sm.max_warps % sm.schedulers == 0, {"sm.schedulers", "sm.max_warps"},
-            fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.schedulers),
+    require(sm.max_warps % sm.warp_schedulers() == 0, {"sm.schedulers", "sm.issue_turns", "sm.max_warps"},
+            fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.warp_schedulers()),
             "sm.max_warps must be a multiple of it");
-    require(sm.max_warps / sm.schedulers <= max_scheduler_warps, {"sm.schedulers", "sm.max_warps"},
+    require(sm.max_warps / sm.warp_schedulers() <= max_scheduler_warps, {"sm.schedulers", "sm.max_warps"},
             fmt::format("a scheduler has more than {} of the {} warps", max_scheduler_warps, sm.max_warps),
             "raise it or lower sm.max_warps");
     require(sm.registers % sm.warp_allocation_granularity == 0,
@@ -69,6 +70,22 @@ class Checker {
             "raise it or lower sm.shared_bytes");
     require(d_.l1_unified_bytes == 0 || d_.l1.bytes <= d_.l1_unified_bytes, {"l1.bytes", "l1.unified_bytes"},
             "is more than the storage that L1 shares with shared memory", "lower it to l1.unified_bytes");
+  }
+
+  void check_front_end() {
+    const Device::Instruction& i = d_.instruction;
+    require(i.bytes <= i.line_bytes, {"instruction.bytes", "instruction.line_bytes"}, "an instruction is larger than a line", "lower it");
+    require(d_.sm.warp_schedulers() % i.l0_caches == 0, {"instruction.l0_caches", "sm.schedulers"},
+            fmt::format("{} schedulers cannot be divided among {} caches", d_.sm.warp_schedulers(), i.l0_caches), "sm.schedulers must be a multiple of it");
+    const auto whole = [&](const char* level, std::uint64_t bytes, std::uint32_t ways) {
+      const std::uint64_t set_bytes = std::uint64_t{i.line_bytes} * ways;
+      const std::string key = std::string("instruction.") + level;
+      require(bytes >= set_bytes && bytes % set_bytes == 0, {key + "_bytes", key + "_ways", "instruction.line_bytes"},
+              fmt::format("{} bytes are no whole number of sets ({} bytes x {} ways)", bytes, i.line_bytes, ways),
+              fmt::format("bytes must be a multiple of {}", set_bytes));
+    };
+    whole("l0", i.l0_bytes, i.l0_ways);
+    whole("l1", i.l1_bytes, i.l1_ways);
   }
 
   // Sets need not be a power of two (H100's L2 has 50 MiB), but they must be whole.
@@ -150,12 +167,13 @@ class Checker {
   void check_cost() {
     const std::uint64_t l1_bytes = std::max(d_.l1.bytes, d_.l1_unified_bytes);
     const std::uint64_t of_sms =
-        d_.sm.count * (l1_bytes / d_.l1.line_bytes + d_.constant.bytes / d_.constant.line_bytes);
+        d_.sm.count * (l1_bytes / d_.l1.line_bytes + d_.constant.bytes / d_.constant.line_bytes +
+                       (d_.instruction.l1_bytes + d_.instruction.l0_caches * d_.instruction.l0_bytes) / d_.instruction.line_bytes);
     const std::uint64_t of_l2 = d_.l2.bytes / d_.l2.line_bytes;
     require(of_sms + of_l2 <= max_cache_lines,
             {"sm.count", "l1.bytes", "l1.unified_bytes", "l1.line_bytes", "constant.bytes",
-             "constant.line_bytes", "l2.bytes", "l2.line_bytes"},
-            fmt::format("the caches have {} lines ({} in L1 and constant caches of {} SMs, {} in L2)",
+             "constant.line_bytes", "l2.bytes", "l2.line_bytes", "instruction.l1_bytes", "instruction.l0_bytes"},
+            fmt::format("the caches have {} lines ({} in L1, constant and instruction caches of {} SMs, {} in L2)",
                         of_sms + of_l2, of_sms, d_.sm.count, of_l2),
             fmt::format("at most {} together: lower sm.count, l1.bytes, constant.bytes or l2.bytes",
                         max_cache_lines));

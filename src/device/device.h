@@ -55,7 +55,28 @@ struct Device {
     std::uint64_t shared_bytes_per_block_optin = 0;
     std::uint32_t shared_allocation_unit = 128, shared_reserved_per_block = 0;
     double branch_latency = 0, barrier_latency = 0;
+    std::uint32_t issue_turns = 1;                // each of `schedulers` is so many, and each of those issues in every so-many-th cycle
+    bool pairs_fp64 = true;                       // a double-precision instruction may be one of two issued together
+    std::uint32_t register_banks = 0;             // of a scheduler's register file; 0: without conflicts
+    std::uint32_t register_bank_reads = 1;        // 32-bit registers of a warp that a bank gives in a cycle
+    std::uint32_t warp_schedulers() const { return schedulers * issue_turns; }
   } sm;
+
+  // How instructions come to the schedulers.
+  struct Instruction {
+    bool caches = false;                          // false: they are always there
+    std::uint32_t bytes = 16;                     // of a machine instruction
+    std::uint32_t group = 0;                      // so many share a control word of the same size, before them; 0: they have none
+    std::uint32_t buffer = 4;                     // machine instructions that a warp has asked for ahead
+    std::uint32_t line_bytes = 128;
+    std::uint32_t l0_caches = 1, l0_ways = 4;     // of an SM; schedulers share them evenly
+    std::uint64_t l0_bytes = 8192;                // of one of them
+    std::uint64_t l1_bytes = 32768;               // of one SM, behind them
+    std::uint32_t l1_ways = 8;
+    double l1_latency = 0;                        // cycles that an instruction comes later from there than from L0
+    double l1_bytes_per_cycle = 16, l2_bytes_per_cycle = 16;   // to all L0 of the SM; from L2 to the SM
+    std::uint32_t l0_prefetch = 0, l1_prefetch = 0;            // lines that are brought behind one that is new
+  } instruction;
 
   // Per operation class, in the order of op_class_names.
   std::array<double, op_class_names.size()> latency{};      // SM cycles from issue to a dependent issue
@@ -88,6 +109,7 @@ struct Device {
     double sm_bytes_per_cycle = 32;  // SM <- network, per SM (read return)
     double sm_write_bytes_per_cycle = 32;
     double latency = 0;              // cycles one way; part of L2's load-to-use latency, not added to it
+    std::uint32_t flit_bytes = 0;    // data of a flit: messages take whole ones; 0: bytes count
   } interconnect;
 
   struct Dram {

@@ -98,6 +98,18 @@ void add_sm(std::vector<Parameter>& rows) {
   add("schedulers", none, 1, 16, &Sm::schedulers, "Warp schedulers of one SM");
   add("issue_width", none, 1, 4, &Sm::issue_width,
       "Instructions of one warp that a scheduler may issue in one cycle");
+  add("issue_turns", none, 1, 8, &Sm::issue_turns,
+      "Each of sm.schedulers stands for so many, with warps of their own, of which each issues in every so-many-th cycle: 2 on Fermi, whose schedulers run "
+      "at half of the shader clock");
+  rows.back().power_of_two = true;
+  rows.back().default_value = "1";
+  add("register_banks", none, 0, 16, &Sm::register_banks,
+      "Banks of the register file of a scheduler, register number modulo banks, for machine code; 0: operands never wait for each other");
+  rows.back().default_value = "0";
+  add("register_bank_reads", none, 1, 16, &Sm::register_bank_reads, "32-bit registers of a warp that one bank gives in a cycle");
+  rows.back().default_value = "1";
+  add("pairs_fp64", none, 0, 0, &Sm::pairs_fp64, "Whether a double-precision instruction may be one of those that a scheduler issues in one cycle");
+  rows.back().default_value = "true";
   add("scheduler", none, 0, 0, &Sm::scheduler,
       "Policy of the warp schedulers: loose round-robin, greedy then oldest, oldest, or two levels of round-robin");
   add("max_threads", none, 32, 65536, &Sm::max_threads, "Resident threads of one SM");
@@ -127,6 +139,37 @@ void add_sm(std::vector<Parameter>& rows) {
       "Cycles from the issue of a branch to the next issue of its warp");
   add("barrier_latency", Unit::cycles, 0, max_latency, &Sm::barrier_latency,
       "Cycles from the last arrival at a barrier to the next issue of a waiting warp");
+}
+
+// instruction.*
+void add_front_end(std::vector<Parameter>& rows) {
+  using Instruction = Device::Instruction;
+  const auto add = [&](const char* name, Unit unit, double minimum, double maximum, auto member, const char* standard, const char* doc) {
+    rows.push_back(row(
+        std::string("instruction.") + name, unit, minimum, maximum, [member](Device& d) { return &(d.instruction.*member); }, doc));
+    rows.back().default_value = standard;
+  };
+  constexpr Unit none = Unit::none;
+  add("caches", none, 0, 0, &Instruction::caches, "false",
+      "Whether instructions come through caches; false: they are always at hand, and the other keys of instruction mean nothing");
+  add("bytes", Unit::bytes, 4, 32, &Instruction::bytes, "16 B", "Size of a machine instruction");
+  add("group", none, 0, 64, &Instruction::group, "0",
+      "Machine instructions that share a control word of the same size, which lies before them; 0: they carry their own");
+  add("buffer", none, 1, 64, &Instruction::buffer, "4", "Machine instructions that a warp has asked for ahead of the one that it issues");
+  add("line_bytes", Unit::bytes, 32, 4096, &Instruction::line_bytes, "128 B", "Line of the instruction caches");
+  rows.back().power_of_two = true;
+  add("l0_caches", none, 1, 16, &Instruction::l0_caches, "1", "Instruction caches of the first level in one SM, each for as many of its schedulers");
+  add("l0_bytes", Unit::bytes, 32, mebi, &Instruction::l0_bytes, "8 KiB", "Capacity of one instruction cache of the first level");
+  add("l0_ways", none, 1, 1024, &Instruction::l0_ways, "4", "Associativity of the first level");
+  add("l0_prefetch", none, 0, 64, &Instruction::l0_prefetch, "1", "Next lines that a line new to the first level brings along");
+  add("l1_bytes", Unit::bytes, 32, 16 * mebi, &Instruction::l1_bytes, "128 KiB", "Capacity of the instruction cache of an SM behind the first level");
+  add("l1_ways", none, 1, 1024, &Instruction::l1_ways, "8", "Associativity of the instruction cache of an SM");
+  add("l1_prefetch", none, 0, 64, &Instruction::l1_prefetch, "1", "Next lines that a line new to it brings along from L2");
+  add("l1_latency", Unit::cycles, 0, max_latency, &Instruction::l1_latency, "60 cycles",
+      "SM cycles that an instruction comes later from the cache of the SM than from the first level");
+  add("l1_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l1_bytes_per_cycle, "32 B/cycle",
+      "What the instruction cache of an SM gives to its caches of the first level");
+  add("l2_bytes_per_cycle", Unit::bytes_per_cycle, 1, 4096, &Instruction::l2_bytes_per_cycle, "16 B/cycle", "What one SM gets of instructions from L2");
 }
 
 void add_memory(std::vector<Parameter>& rows) {
@@ -195,6 +238,10 @@ void add_memory(std::vector<Parameter>& rows) {
   add(
       "interconnect.latency", Unit::cycles, 1, max_latency, [](Device& d) { return &d.interconnect.latency; },
       "One way between an SM and an L2 slice, part of l2.latency");
+  add(
+      "interconnect.flit_bytes", Unit::bytes, 0, 4096, [](Device& d) { return &d.interconnect.flit_bytes; },
+      "Data of a flit, its header beside it: a message takes as many as its data fills, one at least; 0: ports count bytes");
+  rows.back().default_value = "0 B";
   add(
       "dram.technology", none, 0, 0, [](Device& d) { return &d.dram.technology; },
       "Memory technology, a name of 'simtlab list drams'");
@@ -276,6 +323,7 @@ std::vector<Parameter> make_parameters() {
       "Clock of the SMs; the network and L2 run on it too");
   add_sm(rows);
   add_operations(rows);
+  add_front_end(rows);
   add_memory(rows);
   add(
       "memory_clock", Unit::hertz, 1e6, 1e11, [](Device& d) { return &d.memory_clock_hz; },

@@ -17,7 +17,7 @@ namespace simtlab::timing {
 struct SharedUse {
   enum Part : std::uint8_t {
     dram_read_bytes, dram_write_bytes, row_hits, row_misses, network_read_bytes, request_busy, reply_busy, l2_busy, l2_full, l2_held,
-    l2_writebacks, count_,
+    l2_writebacks, reply_flits, count_,
   };
   std::array<std::uint64_t, count_> parts{};
 };

@@ -55,6 +55,7 @@ constexpr Advice advices[] = {
     {Stall::branch_resolving, "waiting for branch targets", "fewer branches: unroll, use predication"},
     {Stall::dispatch, "waiting to be dispatched", "longer-running warps"},
     {Stall::imc_miss, "waiting for constants", "fewer different constants at a time"},
+    {Stall::no_instruction, "waiting for instructions from their caches", "smaller loops: less unrolling and inlining"},
     {Stall::drain, "waiting for stores at the end of warps", "longer-running warps"},
     {Stall::sleeping, "sleeping", "shorter nanosleep intervals"},
 };

@@ -12,7 +12,7 @@ SharedUse Gpu::Impl::shared_use() const {
   const memory::DramStatistics dram = memory.dram_statistics();
   const L2Counters l2 = memory.counters();
   use.parts = {dram.read_bytes, dram.write_bytes, dram.row_hits,   dram.row_misses,      network.read_bytes(), network.request_busy(),
-               network.reply_busy(), l2.busy,     l2.full_cycles, l2.reply_held_cycles, l2.writebacks};
+               network.reply_busy(), l2.busy,     l2.full_cycles, l2.reply_held_cycles, l2.writebacks, network.reply_flits()};
   return use;
 }
 
@@ -91,7 +91,7 @@ void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statis
   }
   std::uint64_t own = 0;
   for (const std::uint64_t count : statistics.sm.slots) own += count;
-  const std::uint64_t all = statistics.cycles * device.sm.count * device.sm.schedulers;
+  const std::uint64_t all = statistics.cycles * device.sm.count * device.sm.warp_schedulers();
   SIMTLAB_ASSERT(own <= all, "a scheduler slot has one reason");
   statistics.sm.slots[static_cast<std::size_t>(Stall::no_warp)] += all - own;
 }
@@ -99,6 +99,7 @@ void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statis
 // channels: the end of the launch, when the clocks of a detailed memory may be settled.
 LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end, bool channels) {
   LaunchStatistics statistics(device, launch.context.occupancy, end - launch.begun);
+  statistics.machine_code = launch.context.machine_code;
   statistics.unlimited_dram = options.what_if.infinite_dram_bandwidth;
   statistics.served = memory.served(launch.context.slot);
   if (launch.alone) {
@@ -109,6 +110,7 @@ LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end,
     statistics.l2 = memory.counters();
     statistics.dram = memory.dram_statistics();
     statistics.interconnect_read_bytes = network.read_bytes();
+    statistics.reply_flits = network.reply_flits();
     statistics.request_busy = network.request_busy();
     statistics.reply_busy = network.reply_busy();
     return statistics;
@@ -120,6 +122,7 @@ LaunchStatistics Gpu::Impl::statistics_of(const ActiveLaunch& launch, Cycle end,
                      .row_hits = part[SharedUse::row_hits],
                      .row_misses = part[SharedUse::row_misses]};
   statistics.interconnect_read_bytes = part[SharedUse::network_read_bytes];
+  statistics.reply_flits = part[SharedUse::reply_flits];
   statistics.request_busy = part[SharedUse::request_busy];
   statistics.reply_busy = part[SharedUse::reply_busy];
   statistics.l2.busy = part[SharedUse::l2_busy];

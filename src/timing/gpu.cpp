@@ -35,7 +35,7 @@ Gpu::Impl::Impl(Machine machine, const Options& o)
   if (!options.observe.sms()) return;
   memory.observe(&listener);
   for (std::uint32_t i = 0; i < device.sm.count; ++i)
-    sms[i].observe(std::make_unique<SmObserver>(i, device.sm.schedulers, options.observe, listener));
+    sms[i].observe(std::make_unique<SmObserver>(i, device.sm.warp_schedulers(), options.observe, listener));
 }
 
 Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device, options.what_if), options)) {}
@@ -51,11 +51,13 @@ void Gpu::invalidate(std::uint64_t address, std::uint64_t bytes) { impl_->memory
 void Gpu::save(stream::trace::Buffer& out) const {
   stream::trace::put_number(out, impl_->epoch);
   impl_->memory.save(out);
+  for (const Sm& sm : impl_->sms) sm.front_end().save(out);
 }
 
 void Gpu::restore(stream::trace::Bytes& in) {
   impl_->epoch = in.number();
   impl_->memory.restore(in);
+  for (Sm& sm : impl_->sms) sm.front_end().restore(in);
 }
 
 result::KernelResult Gpu::run(const exec::Launch& launch) {
@@ -139,6 +141,8 @@ void Gpu::Impl::place(ActiveLaunch& launch, const stream::WarpSource& source, co
   const stream::trace::Code* code = source.code_of(source.function());
   const bool machine_code = code != nullptr && !code->mnemonics.empty();
   context.programs.begin(source.function(), pipes, machine_code ? as_it_is : lowering);
+  context.machine_code = machine_code;
+  context.programs.place(device, source);
   context.warps_per_block = source.warps_per_block();
   context.l1_ways = l1_ways(context);
   context.priority = setup.priority;

@@ -1,9 +1,12 @@
 // The network between SMs and L2 slices: a crossbar of fixed latency with one port per SM and direction.
 //
-// A request crosses in `latency` cycles once its SM's port is free; the port is then busy for bytes / bandwidth. Slices have
-// their own bandwidth (memory_system.h). Not modelled: contention inside the switch, flits and virtual channels.
+// A request crosses in `latency` cycles once its SM's port is free; the port is then busy for its flits: as many as its data fills, one at least
+// (a read's address, a write's acknowledgement), each with address and command beside the data. Where the device has no flits bytes count: those
+// of data, and of a request a header's. Slices have their own bandwidth (memory_system.h). Not modelled: contention inside the switch, virtual channels.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "device/device.h"
@@ -17,26 +20,30 @@ inline constexpr unsigned header_bytes = 8;   // address and command of a reques
 class Interconnect {
  public:
   Interconnect(const device::Device& device, Cycle latency)
-      : latency_(latency),
-        header_cost_(memory::to_fixed(header_bytes / device.interconnect.sm_write_bytes_per_cycle)),
-        request_sector_cost_(memory::to_fixed(32 / device.interconnect.sm_write_bytes_per_cycle)),
-        reply_sector_cost_(memory::to_fixed(32 / device.interconnect.sm_bytes_per_cycle)),
-        request_ports_(device.sm.count),
-        reply_ports_(device.sm.count),
-        inboxes_(device.sm.count) {}
+      : latency_(latency), request_ports_(device.sm.count), reply_ports_(device.sm.count), inboxes_(device.sm.count) {
+    const std::uint32_t flit = device.interconnect.flit_bytes;
+    for (unsigned sectors = 0; sectors <= most_sectors; ++sectors) {
+      const unsigned data = sectors * 32;
+      flits_[sectors] = static_cast<std::uint8_t>(flit == 0 ? 0 : std::max(1u, (data + flit - 1) / flit));
+      const unsigned request = flit == 0 ? header_bytes + data : flits_[sectors] * flit, reply = flit == 0 ? data : flits_[sectors] * flit;
+      request_cost_[sectors] = memory::to_fixed(request / device.interconnect.sm_write_bytes_per_cycle);
+      reply_cost_[sectors] = memory::to_fixed(reply / device.interconnect.sm_bytes_per_cycle);
+    }
+  }
 
   Cycle latency() const { return latency_; }
 
   // SM -> slices: arrival time of a request handed over at `now`. Used by one SM only.
   Cycle send(std::uint32_t sm, Cycle now, unsigned data_sectors) {
-    return request_ports_[sm].take(now, header_cost_ + data_sectors * request_sector_cost_) + latency_;
+    return request_ports_[sm].take(now, request_cost_[data_sectors]) + latency_;
   }
   Cycle request_port_free(std::uint32_t sm) const { return request_ports_[sm].free_at(); }
 
   // Slices -> SM: in order of `now`. Returns when it begins to leave the network; later than now + latency if the port is taken.
   // Replies are in the SMs' inboxes after deliver(): SMs and slices may work on one quantum at the same time.
   Cycle reply(std::uint32_t sm, Cycle now, unsigned data_sectors, Reply reply) {
-    reply.at = reply_ports_[sm].take(now + latency_, data_sectors * reply_sector_cost_);
+    reply.at = reply_ports_[sm].take(now + latency_, reply_cost_[data_sectors]);
+    reply_flits_ += flits_[data_sectors];
     sent_.push_back({sm, reply});
     read_sectors_ += data_sectors;
     return reply.at;
@@ -47,6 +54,9 @@ class Interconnect {
   }
   memory::Ring<Reply>& inbox(std::uint32_t sm) { return inboxes_[sm]; }
 
+  // Of a message with so many sectors of data; 0: the device has none.
+  unsigned flits(unsigned data_sectors) const { return flits_[data_sectors]; }
+  std::uint64_t reply_flits() const { return reply_flits_; }
   std::uint64_t read_bytes() const { return read_sectors_ * 32; }
   // Sums over the SMs.
   FixedCycles request_busy() const { return busy(request_ports_); }
@@ -57,7 +67,7 @@ class Interconnect {
     for (memory::Port& port : reply_ports_) port.reset();
     for (auto& inbox : inboxes_) inbox.clear();
     sent_.clear();
-    read_sectors_ = 0;
+    read_sectors_ = reply_flits_ = 0;
   }
 
  private:
@@ -68,7 +78,9 @@ class Interconnect {
   }
 
   Cycle latency_;
-  FixedCycles header_cost_, request_sector_cost_, reply_sector_cost_;
+  static constexpr unsigned most_sectors = 4;   // of a line
+  std::array<FixedCycles, most_sectors + 1> request_cost_{}, reply_cost_{};   // by sectors of data
+  std::array<std::uint8_t, most_sectors + 1> flits_{};
   std::vector<memory::Port> request_ports_, reply_ports_;
   std::vector<memory::Ring<Reply>> inboxes_;
   struct Sent {
@@ -76,7 +88,7 @@ class Interconnect {
     Reply reply;
   };
   std::vector<Sent> sent_;
-  std::uint64_t read_sectors_ = 0;
+  std::uint64_t read_sectors_ = 0, reply_flits_ = 0;
 };
 
 }  // namespace simtlab::timing

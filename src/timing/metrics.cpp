@@ -19,7 +19,7 @@ struct Derived {
   explicit Derived(const LaunchStatistics& s)
       : cycles(static_cast<double>(s.cycles)),
         sm_cycles(cycles * s.device.sm.count),
-        slots(sm_cycles * s.device.sm.schedulers),
+        slots(sm_cycles * s.device.sm.warp_schedulers()),
         seconds(cycles / s.device.sm_clock_hz) {}
   double cycles, sm_cycles, slots, seconds;
 };
@@ -91,6 +91,13 @@ void set_requests(result::Metrics& m, const LaunchStatistics& s, const Derived& 
   m.set("constant.misses", sm.constant_misses);
   m.set("constant.miss_rate", ratio(sm.constant_misses, sm.constant_accesses));
   m.set("texture.requests", sm.texture_requests);
+  if (s.machine_code && s.device.sm.register_banks > 0) m.set("register.bank_conflicts", sm.register_conflicts);
+  if (!s.device.instruction.caches) return;
+  m.set("instruction.l0.accesses", sm.fetch.l0_accesses);
+  m.set("instruction.l0.misses", sm.fetch.l0_misses);
+  m.set("instruction.l0.prefetches", sm.fetch.prefetches);
+  m.set("instruction.l1.accesses", sm.fetch.l1_accesses);
+  m.set("instruction.l1.misses", sm.fetch.l1_misses);
 }
 
 void set_cache(result::Metrics& m, const std::string& name, const CacheCounters& c) {
@@ -112,6 +119,10 @@ void set_memory(result::Metrics& m, const LaunchStatistics& s, const Derived& d)
   m.set("l1.mshr.stalls", s.sm.mshr_stall_cycles);
   m.set("interconnect.read.bytes", s.interconnect_read_bytes);
   m.set("interconnect.write.bytes", s.sm.request_bytes);
+  if (s.device.interconnect.flit_bytes > 0) {
+    m.set("interconnect.read.flits", s.reply_flits);
+    m.set("interconnect.write.flits", s.sm.request_flits);
+  }
   m.set("interconnect.utilisation", ratio(memory::to_cycles(std::max(s.request_busy, s.reply_busy)), d.sm_cycles));
   set_cache(m, "l2", s.served.cache);
   m.set("l2.bytes", s.served.sectors_moved * 32);
@@ -161,10 +172,10 @@ void set_classic_stalls(result::Metrics& m, const LaunchStatistics& s) {
 
 // Reasons that no part of this model can cause are absent.
 void set_slots(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
-  m.set("scheduler.slots", s.cycles * s.device.sm.count * s.device.sm.schedulers);
+  m.set("scheduler.slots", s.cycles * s.device.sm.count * s.device.sm.warp_schedulers());
   for (std::size_t i = 0; i < stall_count; ++i) {
     const auto stall = static_cast<Stall>(i);
-    if (stall == Stall::no_instruction) continue;
+    if (stall == Stall::no_instruction && !s.device.instruction.caches) continue;
     m.set("stall." + std::string(name_of(stall)), ratio(static_cast<double>(s.sm.slots[i]), d.slots));
   }
 }
@@ -201,9 +212,18 @@ void SmCounters::add(const SmCounters& o) {
       &SmCounters::shared_atomics,  &SmCounters::shared_passes,   &SmCounters::shared_conflicts,  &SmCounters::shared_bytes,
       &SmCounters::barriers,        &SmCounters::fences,          &SmCounters::constant_accesses, &SmCounters::constant_misses,
       &SmCounters::mshr_stall_cycles, &SmCounters::memory_stage_cycles, &SmCounters::l1_bytes,      &SmCounters::l1_busy,           &SmCounters::shared_busy,
-      &SmCounters::request_bytes};
+      &SmCounters::request_bytes,   &SmCounters::request_flits, &SmCounters::register_conflicts};
   for (const Member member : scalars) this->*member += o.*member;
   l1.add(o.l1);
+  fetch.add(o.fetch);
+}
+
+void FetchCounters::add(const FetchCounters& o) {
+  l0_accesses += o.l0_accesses;
+  l0_misses += o.l0_misses;
+  l1_accesses += o.l1_accesses;
+  l1_misses += o.l1_misses;
+  prefetches += o.prefetches;
 }
 
 void CacheCounters::add(const CacheCounters& o) {

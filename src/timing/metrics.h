@@ -24,9 +24,10 @@ struct LaunchStatistics {
   memory::DramStatistics dram;
   memory::dram::Channels* channels = nullptr;   // of a memory that is modelled in detail
   Cycle channel_clocks = 0;                     // that they ran
-  std::uint64_t interconnect_read_bytes = 0;
+  std::uint64_t interconnect_read_bytes = 0, reply_flits = 0;
   FixedCycles request_busy = 0, reply_busy = 0;   // sums over the SMs
   LoadLatency loads;                         // nothing where nobody listened
+  bool machine_code = false;
   bool unlimited_dram = false;               // --what-if: its use has no meaning
   std::optional<Cycle> overlapped;           // cycles in which other launches ran, of one that was not alone
 };

@@ -39,6 +39,8 @@ class SmObserver {
   void blame(unsigned scheduler, unsigned launch, const Program& program, std::uint32_t pc) {
     blamed_[scheduler] = {&launches_[launch]->table.at(program.function(), pc), launch};
   }
+  // The line of the instruction issued last, which is the launch's.
+  void blame_issued(unsigned scheduler, unsigned launch) { blamed_[scheduler] = {current_, launch}; }
   void blame_nobody(unsigned scheduler) { blamed_[scheduler] = {&nobody_, no_launch}; }
   void charge(unsigned scheduler, Stall reason, Cycle slots) { blamed_[scheduler].line->slots[static_cast<std::size_t>(reason)] += slots; }
   // The slot is that of the instruction issued last.

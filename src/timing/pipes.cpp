@@ -97,7 +97,7 @@ bool latency_elsewhere(OpClass c) {
 
 }  // namespace
 
-PipeTable::PipeTable(const device::Device& device) {
+PipeTable::PipeTable(const device::Device& device) : turns(std::max(1u, device.sm.issue_turns)) {
   for (std::size_t i = 0; i < class_count; ++i) {
     const auto c = static_cast<OpClass>(i);
     const double rate = device.throughput[i];
@@ -110,7 +110,7 @@ PipeTable::PipeTable(const device::Device& device) {
     classes[i].pipe = pipe_of(device, c);
     classes[i].latency = static_cast<std::uint32_t>(std::llround(std::max(1.0, latency) * 256));
     classes[i].sm_cost = memory::to_fixed(32.0 / rate);
-    classes[i].interval = is_queued(classes[i].pipe) ? memory::to_fixed(1) : memory::to_fixed(32.0 * device.sm.schedulers / rate);
+    classes[i].interval = is_queued(classes[i].pipe) ? memory::to_fixed(1) : memory::to_fixed(32.0 * device.sm.warp_schedulers() / rate);
   }
 }
 

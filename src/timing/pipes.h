@@ -53,6 +53,7 @@ struct PipeTable {
     FixedCycles sm_cost = 0;        // of the whole SM's unit: what mio and lg charge their shared port
   };
   std::array<Entry, class_count> classes{};
+  std::uint32_t turns = 1;          // a scheduler issues in every so-many-th cycle
 
   explicit PipeTable(const device::Device& device);
   const Entry& operator[](ptx::OpClass c) const { return classes[static_cast<std::size_t>(c)]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "stream/trace/code.h"
 
 namespace simtlab::timing {
 namespace {
@@ -70,13 +71,16 @@ void set_cost(InstInfo& info, const Lowered& lowered, const PipeTable& pipes) {
   std::uint32_t spread = 0;   // from the first to the last, where their latency counts
   if (lowered.rated > 0) {
     const bool two = pipes[lowered.rest].pipe != part.pipe;
-    if (lowered.chain) info.gap = static_cast<std::uint16_t>(std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated, 1, 0xffff));
+    // Whole turns of the scheduler; the last one's latency is the rest.
+    if (lowered.chain)
+      info.gap = static_cast<std::uint16_t>(std::clamp<std::uint32_t>((last.latency >> 8) / lowered.rated / pipes.turns, 1, 0xffff / pipes.turns) * pipes.turns);
     info.pipe = pipes[lowered.rest].pipe;
     info.interval = info.part_interval = last.interval * (two ? 2 : 1) / lowered.rated;
     info.switch_at = static_cast<std::uint8_t>(lowered.count / 2);
     spread = info.gap * (lowered.rated - 1u);
   } else if (lowered.whole_latency) {
-    info.gap = static_cast<std::uint16_t>(std::clamp<FixedCycles>((part.interval + whole - 1) >> memory::fixed_bits, 1, 0xffff));
+    const FixedCycles cycles = std::clamp<FixedCycles>((part.interval + whole - 1) >> memory::fixed_bits, 1, 0xff00);
+    info.gap = static_cast<std::uint16_t>((cycles + pipes.turns - 1) / pipes.turns * pipes.turns);
     spread = info.gap * (lowered.count - 1u);
   }
   info.latency = std::max<std::uint32_t>(256, info.latency - std::min(info.latency, spread << 8));
@@ -90,6 +94,49 @@ Program::Program(const ptx::Function& function, std::uint32_t first_predicate, s
   slots_.reserve(function.code.size() * 4);
   for (const ptx::Inst& inst : function.code) add_instruction(inst, pipes, lowering);
   slots_.push_back(0);   // so that an empty list at the end has an address
+}
+
+// Distinct source registers, bank by bank, less those that the instruction before read in the same place: the assembler keeps such operands in the
+// reuse cache where it can, and traces do not say where it did. Accesses to memory read their operands on a way of their own.
+void Program::count_bank_conflicts(const device::Device::Sm& sm) {
+  constexpr unsigned most_banks = 16;
+  const unsigned banks = std::min(sm.register_banks, most_banks);
+  for (std::size_t i = 0; banks > 0 && i < code_.size(); ++i) {
+    InstInfo& info = code_[i];
+    if (info.kind != Kind::compute) continue;
+    const ptx::Inst& inst = *info.inst;
+    std::array<std::uint8_t, most_banks> reads{};
+    for (unsigned k = 0; k < inst.src_count; ++k) {
+      const ptx::Operand& operand = inst.src[k];
+      const auto same = [&](const ptx::Operand& other) { return other.kind == ptx::OperandKind::reg && other.index == operand.index; };
+      if (operand.kind != ptx::OperandKind::reg || std::any_of(inst.src.begin(), inst.src.begin() + k, same)) continue;
+      if (i > 0 && code_[i - 1].kind == Kind::compute && k < code_[i - 1].inst->src_count && same(code_[i - 1].inst->src[k])) continue;
+      ++reads[operand.index % banks];
+    }
+    const unsigned cycles = (*std::ranges::max_element(reads) + sm.register_bank_reads - 1) / sm.register_bank_reads;
+    // A pipeline of fewer lanes than a warp reads its operands in as many turns.
+    const unsigned turns = info.op_class == ptx::OpClass::fp64 ? 2 : 1;
+    info.conflicts = static_cast<std::uint8_t>(cycles > turns ? cycles - turns : 0);
+  }
+}
+
+void Program::lay_out(const CodeLayout& layout, std::span<const std::uint64_t> addresses) {
+  // Functions lie apart from each other, the same in every run: at a line made of name and operations (FNV-1a), for modules may have functions of one
+  // name and the caches outlive launches. 0 stands for no line.
+  std::uint32_t base = 2166136261u;
+  for (const char c : function_->name) base = (base ^ static_cast<unsigned char>(c)) * 16777619u;
+  for (const InstInfo& info : code_) base = (base ^ static_cast<std::uint32_t>(info.inst->op)) * 16777619u;
+  base = (base >> 1) + 1;   // and the sum fits 32 bits, whatever addresses a trace has
+  const auto line = [&](std::uint64_t address) { return base + static_cast<std::uint32_t>(layout.line(address) & 0x3fffffff); };
+  std::uint64_t n = 0;   // machine instructions before
+  for (std::size_t i = 0; i < code_.size(); ++i) {
+    InstInfo& info = code_[i];
+    const std::uint64_t last = n + std::max<unsigned>(info.count, 1) - 1;
+    const bool known = i < addresses.size();
+    info.line = line(known ? addresses[i] : layout.address(n));
+    info.reach = line(known ? addresses[i] + (layout.buffer() - 1) * layout.bytes() : layout.address(last + layout.buffer() - 1));
+    n += info.count;
+  }
 }
 
 // 64-bit values are known by their first row: halves are never written apart.
@@ -141,13 +188,26 @@ void Programs::begin(const ptx::Function& entry, const PipeTable& pipes, const L
   predicates_ = std::max(entry.total_preds, entry.pred_count);
   SIMTLAB_ASSERT(rows_ + predicates_ + 1 < 0xffff, "a kernel has at most 65534 registers");
   slots_ = rows_ + predicates_ + 2;
+  source_ = nullptr;
+}
+
+void Programs::place(const device::Device& device, const stream::WarpSource& source) {
+  source_ = &source;
+  device_ = &device;
 }
 
 const Program* Programs::of(const ptx::Function& function) {
   const std::lock_guard lock(mutex_);
   for (const auto& program : programs_)
     if (&program->function() == &function) return program.get();
-  programs_.push_back(std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_, *lowering_));
+  auto program = std::make_unique<Program>(function, rows_, rows_ + predicates_ + 1, *pipes_, *lowering_);
+  if (source_ != nullptr) {
+    const stream::trace::Code* const code = source_->code_of(function);
+    if (device_->instruction.caches)
+      program->lay_out(CodeLayout(device_->instruction), code == nullptr ? std::span<const std::uint64_t>() : code->addresses);
+    if (code != nullptr && !code->mnemonics.empty()) program->count_bank_conflicts(device_->sm);
+  }
+  programs_.push_back(std::move(program));
   return programs_.back().get();
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "ptx/module.h"
+#include "stream/warp_source.h"
+#include "timing/front_end.h"
 #include "timing/lowering.h"
 #include "timing/pipes.h"
 #include "timing/stall.h"
@@ -37,9 +39,12 @@ struct InstInfo {
   bool returns = false;             // atomics: the old value is wanted
   std::uint8_t flops = 0;           // floating-point operations of a lane
   std::uint8_t count = 1;           // machine instructions; 0: folded into others
+  std::uint8_t conflicts = 0;       // of register banks: cycles that reading its operands takes beyond the first
   std::uint8_t switch_at = 0;       // the first so many go to part_pipe
   Pipe part_pipe = Pipe::fma;
   std::uint16_t gap = 1;            // cycles from one to the next
+  std::uint32_t line = 0;           // of the instruction cache: of its first machine instruction, and of the last in the buffer of a warp
+  std::uint32_t reach = 0;          // that is there; 0: instructions need no cache
   std::uint32_t latency = 0;        // of the last; 8 binary places
   FixedCycles interval = 0, part_interval = 0, sm_cost = 0;
   const ptx::Inst* inst = nullptr;
@@ -51,6 +56,10 @@ struct InstInfo {
 class Program {
  public:
   Program(const ptx::Function& function, std::uint32_t first_predicate, std::uint32_t carry_slot, const PipeTable& pipes, const Lowering& lowering);
+  // Of machine code: the cycles that reading operands from the same bank of registers costs each instruction.
+  void count_bank_conflicts(const device::Device::Sm& sm);
+  // Where its machine instructions lie: one after the other, or, of machine code, at addresses that are known.
+  void lay_out(const CodeLayout& layout, std::span<const std::uint64_t> addresses);
   const ptx::Function& function() const { return *function_; }
   const InstInfo& operator[](std::uint32_t pc) const { return code_[pc]; }
   // Destinations and sources of an instruction.
@@ -72,12 +81,16 @@ class Programs {
   // entry decides the size of the scoreboard: rows and predicates of its deepest call chain. Frames of called functions use the
   // same slots as their callers, which may add false dependences across calls, never lose one.
   void begin(const ptx::Function& entry, const PipeTable& pipes, const Lowering& lowering);
+  // Its instructions come through caches (front_end.h), registers of machine code lie in banks.
+  void place(const device::Device& device, const stream::WarpSource& source);
   const Program* of(const ptx::Function& function);
   std::uint32_t scoreboard_slots() const { return slots_; }
 
  private:
   const PipeTable* pipes_ = nullptr;
   const Lowering* lowering_ = nullptr;
+  const stream::WarpSource* source_ = nullptr;   // null: neither caches nor banks
+  const device::Device* device_ = nullptr;
   std::uint32_t rows_ = 0, predicates_ = 0, slots_ = 0;
   std::vector<std::unique_ptr<Program>> programs_;
   std::mutex mutex_;   // SMs run side by side

@@ -30,10 +30,13 @@ struct WarpScheduler {
   std::array<Mask, pipe_count> next_pipe{};      // warps by the pipeline of their next instruction
   std::array<FixedCycles, pipe_count> pipe_free{};
   std::uint32_t busy_pipes = 0;   // superset of the pipelines that are not free
+  Cycle closed_until = 0;         // no issue before: registers are read
   Cycle next_try = never;         // evaluate again at this cycle
   Cycle charged_until = 0;        // slots before this cycle have their reason
   Stall reason = Stall::no_warp;  // of the slots from charged_until on
   std::uint8_t last = 0;          // who issued last
+  std::uint8_t conflicts = 0;     // of the registers of what issued last: cycles of `dispatch` before the next issue
+  std::uint8_t turn = 0;          // it issues in cycles with this remainder (sm.issue_turns)
   std::array<Stall, max_scheduler_warps> why{};  // of warps that are not ready
   std::array<std::uint64_t, max_scheduler_warps> age{};   // order of launch: lower is older
   SlotCounts* account = nullptr;  // whose slots those are

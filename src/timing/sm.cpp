@@ -18,7 +18,9 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
     : id_(id),
       config_(config),
       network_(network),
-      schedulers_(config.device.sm.schedulers),
+      schedulers_(config.device.sm.warp_schedulers()),
+      tick_mask_(config.device.sm.issue_turns - 1),
+      front_end_(config.device),
       l1_(memory::cache_config(config.device.l1, config.device.l1.bytes, id)),
       constant_cache_(memory::cache_config(config.device.constant, config.device.constant.bytes, id)),
       mshr_(config.device.l1.mshr_entries, config.device.l1.mshr_merge),
@@ -38,6 +40,7 @@ void Sm::begin(std::uint64_t epoch) {
   past_ = {};
   nobody_ = {};
   held_ = {};
+  front_end_.restart();
   if (observer_ != nullptr) observer_->begin(epoch);
   watch_.reset();
 }
@@ -46,7 +49,10 @@ void Sm::prepare() {
   unused_ = false;
   const unsigned warps = config_.device.sm.max_warps;
   std::ranges::fill(schedulers_, WarpScheduler{});
-  for (WarpScheduler& scheduler : schedulers_) scheduler.account = &nobody_;
+  for (std::size_t i = 0; i < schedulers_.size(); ++i) {
+    schedulers_[i].account = &nobody_;
+    schedulers_[i].turn = static_cast<std::uint8_t>(i & tick_mask_);
+  }
   warps_.assign(warps, Warp{});
   for (unsigned i = 0; i < warps; ++i) {
     warps_[i].scheduler = static_cast<std::uint8_t>(i % schedulers_.size());
@@ -57,6 +63,7 @@ void Sm::prepare() {
   scoreboard_.clear();
   forwards_.resize(std::size_t{warps} * max_forwards);
   launch_order_ = 0;
+  front_end_.begin();
   mshr_.clear();
   constant_mshr_.clear();
   lg_port_.reset();
@@ -175,6 +182,7 @@ Cycle Sm::next_event() const {
 void Sm::run(Cycle end) {
   end_ = end;
   for (Cycle now = next_event(); now < end; now = next_event()) {
+    now_ = now;
     deliver(now);
     launch_blocks(now);
     if (lg_retry_at_ <= now) retry_lg(now);
@@ -249,11 +257,21 @@ void Sm::start_block(std::uint32_t number, Cycle now) {
     scheduler.resident |= WarpScheduler::bit(warp.local);
     scheduler.age[warp.local] = launch_order_++;
     advance_warp(slot.first_warp + i, now, Stall::dispatch);
+    scheduler.next_try = std::min(scheduler.next_try, now);   // its slots have another reason from now on, though the first instruction may come later
   }
 }
 
 // One scheduler, one cycle: account for what was skipped, find who could issue, let the policy choose, issue.
 void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
+  if (tick_mask_ != 0 || now < scheduler.closed_until) {
+    // Not before its turn, and the end of what has issued; one without warps is done at once, for nothing comes after the launch's end.
+    const Cycle from = std::max(now, scheduler.closed_until);
+    const Cycle turn = from + ((scheduler.turn - from) & tick_mask_);
+    if (turn > now && scheduler.resident != 0) {
+      scheduler.next_try = turn;
+      return;
+    }
+  }
   if (observer_ != nullptr) observe_charge(scheduler, now);
   scheduler.charge(now);
   scheduler.collect(now);
@@ -283,6 +301,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
     if (observer_ != nullptr && observer_->states(now)) observe_warps(scheduler, scheduler.last, throttled, now);
     scheduler.charge_issue(now, account_->slots);
     scheduler.next_try = now + 1;
+    if ((tick_mask_ | scheduler.conflicts) != 0) hold(scheduler);
     return;
   }
   const WarpScheduler::Next next = scheduler.next_wake();
@@ -305,6 +324,23 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   const unsigned local = blamed(scheduler, next);
   scheduler.account = local == nobody ? &nobody_ : &warp_of(scheduler, local).tenant->counters.slots;
   if (observer_ != nullptr) observe_stall(scheduler, local);
+}
+
+// The cycles until its next turn belong to what has issued, and those in which its registers are read; the launch may have ended with it.
+void Sm::hold(WarpScheduler& scheduler) {
+  if (scheduler.resident == 0) {   // that was its last one: no slot beyond it
+    scheduler.conflicts = 0;
+    return;
+  }
+  const Warp& warp = warp_of(scheduler, scheduler.last);
+  const bool ended = warp.state == State::empty;
+  scheduler.reason = ended ? Stall::no_warp : tick_mask_ != 0 ? Stall::selected : Stall::dispatch;
+  scheduler.next_try = scheduler.closed_until = scheduler.next_try + tick_mask_ + scheduler.conflicts * (tick_mask_ + 1);
+  scheduler.conflicts = 0;
+  scheduler.account = ended ? &nobody_ : &account_->slots;
+  if (observer_ == nullptr) return;
+  if (ended) observer_->blame_nobody(index_of(scheduler));
+  else observer_->blame_issued(index_of(scheduler), warp.tenant->context->slot);
 }
 
 unsigned Sm::blamed(const WarpScheduler& scheduler, const WarpScheduler::Next& next) const {

@@ -17,6 +17,7 @@
 #include "stream/bank_conflicts.h"
 #include "stream/coalescer.h"
 #include "stream/warp_source.h"
+#include "timing/front_end.h"
 #include "timing/interconnect.h"
 #include "timing/latencies.h"
 #include "timing/observer.h"
@@ -68,6 +69,8 @@ class Sm {
   // Who listens; null: nobody.
   void observe(std::unique_ptr<SmObserver> observer) { observer_ = std::move(observer); }
   SmObserver* observer() { return observer_.get(); }
+  FrontEnd& front_end() { return front_end_; }
+  const FrontEnd& front_end() const { return front_end_; }
   // Slots by reason until `now`, as finish() would charge them.
   void add_slots(Cycle now, SlotCounts& out) const;
   // Resident warps summed over the cycles until `now`.
@@ -99,6 +102,8 @@ class Sm {
     std::uint8_t async_wait = 0;               // on_async: newest groups that may stay open
     std::uint32_t loads = 0, stores = 0;       // outstanding
     Cycle floor = 0;                           // no issue before
+    Cycle reach_at = 0;                        // when the line at the end of its instruction buffer is there
+    std::uint32_t reach = 0;                   // that line
     std::array<std::uint16_t, async_groups> async{};
   };
   struct BlockSlot {
@@ -156,6 +161,7 @@ class Sm {
   void start_block(std::uint32_t number, Cycle now);
   void end_block(std::uint32_t number, Cycle now);
   void evaluate(WarpScheduler& scheduler, Cycle now);
+  void hold(WarpScheduler& scheduler);
   Cycle throttled_until(Pipe pipe, Cycle now) const;
   Stall waiting_reason(const WarpScheduler& scheduler) const;
   void end_warp(std::uint32_t warp, Cycle now);
@@ -175,10 +181,12 @@ class Sm {
   enum class Issued : std::uint8_t { nothing, last, more };   // more: the warp may issue again in this cycle
   Issued issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
   Issued issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now);
+  bool pairs(const InstInfo& first, const InstInfo& second) const;
   void occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now);
   void count(const InstInfo& info, const stream::Step& step);
   void advance_warp(std::uint32_t warp, Cycle floor, Stall reason);
   const InstInfo& look(Warp& warp);
+  Stall fetch(Warp& warp, const InstInfo& info, Stall reason);
   bool pass(std::uint32_t warp, const InstInfo& info, Cycle at);
   void forward(std::uint32_t warp);
   bool try_ready(std::uint32_t warp, Stall reason);
@@ -222,6 +230,7 @@ class Sm {
   bool unused_ = true;                         // no block yet
   std::uint64_t epoch_ = 0;
   Cycle end_ = 0;                              // of the quantum
+  Cycle now_ = 0;
   std::vector<std::unique_ptr<Tenant>> tenants_;   // before the blocks
   SmCounters* account_ = nullptr;              // of the launch that the SM works for, and its slot
   std::uint8_t asker_ = 0;
@@ -230,6 +239,7 @@ class Sm {
   device::Held held_;                          // by blocks that it has taken
   std::uint64_t shared_room_ = 0;              // bytes of shared memory beside L1 as it is now
   std::vector<WarpScheduler> schedulers_;
+  Cycle tick_mask_;                            // sm.issue_turns - 1
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> scoreboard_;      // warps x slots; scoreboard.h
   std::vector<Forward> forwards_;              // warps x max_forwards
@@ -239,6 +249,7 @@ class Sm {
   memory::Ring<BlockLaunch> launches_;
   std::uint64_t launch_order_ = 0;
 
+  FrontEnd front_end_;
   memory::Cache l1_, constant_cache_;
   memory::Mshr mshr_, constant_mshr_;
   memory::Port lg_port_, mio_port_;

@@ -43,7 +43,11 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   if (observer_ != nullptr)
     observer_->issued(warp.tenant->context->slot, number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
   if (watch_ != nullptr) watch_->executed(number, step);
-  occupy(scheduler, info.pipe, info.interval, now);
+  occupy(scheduler, info.pipe, info.interval + (FixedCycles{info.conflicts} << memory::fixed_bits), now);
+  if (info.conflicts != 0) {
+    scheduler.conflicts = info.conflicts;
+    account_->register_conflicts += info.conflicts;
+  }
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);
   const Cycle next = more ? now : now + 1;
   switch (info.kind) {
@@ -84,10 +88,18 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   }
   if (!more || (scheduler.ready & WarpScheduler::bit(local)) == 0) return Issued::last;
   const InstInfo& following = (*warp.program)[warp.pc];
+  if (!pairs(info, following)) return Issued::last;
   const Pipe pipe = following.pipe_of(0);
-  const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now &&
+  const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now + tick_mask_ &&   // within this turn
                     (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
   return free ? Issued::more : Issued::last;
+}
+
+// Two of a warp in one cycle: not both to memory, which have one way out of the SM; double precision only where the generation pairs it.
+bool Sm::pairs(const InstInfo& first, const InstInfo& second) const {
+  const auto memory = [](Pipe pipe) { return pipe == Pipe::mio || pipe == Pipe::constant || pipe == Pipe::lg || pipe == Pipe::tex; };
+  if (memory(first.pipe) && memory(second.pipe_of(0))) return false;
+  return config_.device.sm.pairs_fp64 || (first.pipe != Pipe::fp64 && second.pipe_of(0) != Pipe::fp64);
 }
 
 // One of the machine instructions before the last, with which the instruction happens.
@@ -150,9 +162,30 @@ void Sm::advance_warp(std::uint32_t number, Cycle floor, Stall reason) {
   const InstInfo* info = &look(warp);
   while (info->count == 0 && pass(number, *info, floor)) info = &look(warp);
   warp.floor = floor;
+  if (info->reach != warp.reach || warp.reach_at > floor) reason = fetch(warp, *info, reason);
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
   scheduler.next_pipe[static_cast<std::size_t>(info->pipe_of(0))] |= WarpScheduler::bit(warp.local);
   if (!try_ready(number, reason)) scheduler.waiting |= WarpScheduler::bit(warp.local);
+}
+
+// Asks for lines that the warp's instruction buffer has not asked for yet; one that comes late delays the next issue. The target of a branch is
+// asked for when it is known.
+Stall Sm::fetch(Warp& warp, const InstInfo& info, Stall reason) {
+  Cycle at = info.line == warp.reach ? warp.reach_at : now_;
+  if (info.reach != warp.reach) {
+    Cycle there = now_;
+    for (std::uint32_t line = info.line; line <= info.reach; ++line) {
+      there = line == warp.reach ? warp.reach_at : front_end_.fetch(warp.scheduler, line, now_, warp.tenant->counters.fetch);
+      if (line == info.line) at = there;
+    }
+    warp.reach = info.reach;
+    warp.reach_at = there;
+  }
+  if (at <= now_) return reason;
+  const Cycle floor = reason == Stall::branch_resolving ? warp.floor + (at - now_) : std::max(warp.floor, at);
+  if (floor == warp.floor) return reason;
+  warp.floor = floor;
+  return Stall::no_instruction;
 }
 
 // An instruction that is folded into others happens without a slot: its results are there when its operands are. false: too many wait for

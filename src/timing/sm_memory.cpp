@@ -403,6 +403,7 @@ void Sm::send(Request request, Cycle at, unsigned data_sectors) {
   request.sm = static_cast<std::uint16_t>(id_);
   request.launch = asker_;
   account_->request_bytes += header_bytes + std::uint64_t{data_sectors} * stream::sector_bytes;
+  account_->request_flits += network_.flits(data_sectors);
   outbox_.push_back({network_.send(id_, at, data_sectors), request});
   if (observer_ != nullptr) observer_->sent(at, outbox_.back().at);
 }

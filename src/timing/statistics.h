@@ -19,6 +19,12 @@ struct SpaceCounters {
   std::uint64_t requests = 0, sectors = 0, bytes = 0;
 };
 
+// Lines of instructions (front_end.h). Prefetches are those of L0; L1's accesses include them.
+struct FetchCounters {
+  void add(const FetchCounters& other);
+  std::uint64_t l0_accesses = 0, l0_misses = 0, l1_accesses = 0, l1_misses = 0, prefetches = 0;
+};
+
 struct SmCounters {
   std::uint64_t warp_instructions = 0, machine_instructions = 0, thread_instructions = 0;
   std::array<std::uint64_t, class_count> by_class{}, flops_by_class{};
@@ -37,7 +43,9 @@ struct SmCounters {
   CacheCounters l1;
   std::uint64_t l1_bytes = 0;
   FixedCycles l1_busy = 0, shared_busy = 0;
-  std::uint64_t request_bytes = 0;                       // SM -> L2
+  std::uint64_t request_bytes = 0, request_flits = 0;    // SM -> L2
+  FetchCounters fetch;
+  std::uint64_t register_conflicts = 0;                  // cycles
   void add(const SmCounters& other);
 };
 

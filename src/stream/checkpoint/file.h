@@ -28,7 +28,7 @@ enum class Part : std::uint8_t {
   complete,
 };
 
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::size_t max_part_bytes = std::size_t{64} << 20;
 
 class Writer {

@@ -1,0 +1,73 @@
+// The network in flits: what messages of either way take of the ports of an SM.
+#include <gtest/gtest.h>
+
+#include "simulator.h"
+#include "timing/interconnect.h"
+
+namespace simtlab::timing {
+namespace {
+
+TEST(Flits, AMessageTakesWholeOnesAndOneAtLeast) {
+  device::Device device = device_of("v100");
+  device.interconnect = {.sm_bytes_per_cycle = 16, .sm_write_bytes_per_cycle = 8, .latency = 50, .flit_bytes = 32};
+  Interconnect network(device, 50);
+  EXPECT_EQ(network.flits(0), 1u);
+  EXPECT_EQ(network.flits(1), 1u);
+  EXPECT_EQ(network.flits(4), 4u);
+  EXPECT_EQ(network.send(0, 100, 0), 150u) << "a read's address";
+  EXPECT_EQ(network.request_port_free(0), 104u) << "a flit of 32 bytes, 8 a cycle";
+  EXPECT_EQ(network.send(0, 100, 4), 154u);
+  EXPECT_EQ(network.request_port_free(0), 120u) << "four flits of data";
+  EXPECT_EQ(network.reply(0, 0, 0, {}), 50u);
+  EXPECT_EQ(network.reply(0, 0, 4, {}), 52u) << "behind an acknowledgement";
+  EXPECT_EQ(network.reply(0, 0, 1, {}), 60u);
+  EXPECT_EQ(network.reply_flits(), 6u);
+  EXPECT_EQ(network.send(1, 100, 0), 150u) << "another SM's port";
+
+  device.interconnect.flit_bytes = 64;
+  Interconnect wide(device, 50);
+  EXPECT_EQ(wide.flits(1), 1u);
+  EXPECT_EQ(wide.flits(3), 2u);
+
+  device.interconnect.flit_bytes = 0;
+  Interconnect bytes(device, 50);
+  bytes.send(0, 100, 0);
+  EXPECT_EQ(bytes.request_port_free(0), 101u) << "a header of eight bytes";
+  EXPECT_EQ(bytes.reply(0, 0, 0, {}), 50u);
+  EXPECT_EQ(bytes.reply(0, 0, 4, {}), 50u) << "acknowledgements cost nothing";
+  EXPECT_EQ(bytes.reply_flits(), 0u);
+}
+
+// Each thread stores one word in a line of its own.
+const char* kernels = R"(
+.visible .entry scatter(.param .u64 out) {
+  .reg .b64 %rd<4>; .reg .b32 %r<6>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
+  mul.wide.u32 %rd2, %r4, 128; add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r4;
+  ret;
+}
+)";
+
+TEST(Flits, StoresOfFewBytesTakeAFlitEachAndSoDoTheirAcknowledgements) {
+  device::Device device = device_of("v100");
+  device.sm.count = 1;
+  const auto run = [&](double width, std::uint32_t flit) {
+    device.interconnect.sm_bytes_per_cycle = device.interconnect.sm_write_bytes_per_cycle = width;
+    device.interconnect.flit_bytes = flit;
+    Simulator simulator(device, kernels);
+    const std::uint64_t out = simulator.allocate(std::uint64_t{8192} * 128);
+    return simulator.run("scatter", {32, 1, 1}, {256, 1, 1}, out);
+  };
+  const auto narrow = run(8, 32);
+  EXPECT_EQ(metric(narrow, "interconnect.write.flits"), 8192.0);
+  EXPECT_EQ(metric(narrow, "interconnect.read.flits"), 8192.0);
+  EXPECT_GE(metric(narrow, "gpu.cycles"), 8192.0 * 4) << "32 bytes of a flit, 8 a cycle";
+  EXPECT_LE(metric(narrow, "interconnect.utilisation"), 1.0);
+  const auto large = run(8, 128);
+  EXPECT_GE(metric(large, "gpu.cycles"), 3.5 * metric(narrow, "gpu.cycles")) << "flits of a whole line, a quarter filled";
+  EXPECT_FALSE(run(8, 0).metrics.get("interconnect.write.flits").has_value());
+}
+
+}  // namespace
+}  // namespace simtlab::timing
