@@ -51,33 +51,17 @@ void InstructionCache::restore(stream::trace::Bytes& in) {
   }
 }
 
-const InstructionCache::Tag* InstructionCache::find(Line line) const {
-  const Tag* const set = &tags_[std::size_t{line % sets_} * ways_];
-  for (std::uint32_t way = 0; way < ways_; ++way)
-    if (set[way].line == line) return &set[way];
-  return nullptr;
-}
-
-// Even numbers. When they are used up the order of uses is forgotten once.
-std::uint32_t InstructionCache::stamp() {
-  clock_ += 2;
-  if (clock_ != 0) return clock_;
+// Its numbers are used up: the order of uses is forgotten once.
+std::uint32_t InstructionCache::begin_clock() {
   for (Tag& tag : tags_) tag.used &= 1;
   return clock_ = 2;
 }
 
-InstructionCache::Place InstructionCache::look(Line line, Cycle now) {
-  Tag* const tag = const_cast<Tag*>(find(line));
-  if (tag == nullptr) return {};
-  Place place{true, (tag->used & 1) != 0, now};
-  tag->used = stamp();
-  if (now >= settled_) {
-    coming_.clear();
-    return place;
-  }
+memory::Cycle InstructionCache::comes(Line line, Cycle now) {
+  Cycle at = now;
   for (const Coming& coming : coming_)
-    if (coming.line == line) place.at = std::max(place.at, coming.at);
-  return place;
+    if (coming.line == line) at = std::max(at, coming.at);
+  return at;
 }
 
 void InstructionCache::put(Line line, Cycle at, Cycle now, bool demanded) {

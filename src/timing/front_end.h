@@ -47,7 +47,13 @@ class InstructionCache {
     memory::Cycle at = 0;     // of a hit: when it is there
   };
   // Somebody asks for the line.
-  Place look(Line line, memory::Cycle now);
+  Place look(Line line, memory::Cycle now) {
+    Tag* const tag = const_cast<Tag*>(find(line));
+    if (tag == nullptr) return {};
+    const bool first = (tag->used & 1) != 0;
+    tag->used = stamp();
+    return {true, first, now >= settled_ ? now : comes(line, now)};
+  }
   bool holds(Line line) const { return find(line) != nullptr; }
   // It comes, there at `at`; demanded: somebody waits for it.
   void put(Line line, memory::Cycle at, memory::Cycle now, bool demanded);
@@ -64,8 +70,16 @@ class InstructionCache {
     Line line;
     memory::Cycle at;
   };
-  const Tag* find(Line line) const;
-  std::uint32_t stamp();
+  const Tag* find(Line line) const {
+    const Tag* const set = &tags_[std::size_t{line % sets_} * ways_];
+    for (std::uint32_t way = 0; way < ways_; ++way)
+      if (set[way].line == line) return &set[way];
+    return nullptr;
+  }
+  memory::Cycle comes(Line line, memory::Cycle now);
+  // Even numbers.
+  std::uint32_t stamp() { return (clock_ += 2) != 0 ? clock_ : begin_clock(); }
+  std::uint32_t begin_clock();
 
   std::uint32_t sets_ = 1, ways_ = 1;
   std::vector<Tag> tags_;

@@ -117,6 +117,7 @@ void Program::count_bank_conflicts(const device::Device::Sm& sm) {
     // A pipeline of fewer lanes than a warp reads its operands in as many turns.
     const unsigned turns = info.op_class == ptx::OpClass::fp64 ? 2 : 1;
     info.conflicts = static_cast<std::uint8_t>(cycles > turns ? cycles - turns : 0);
+    info.interval += FixedCycles{info.conflicts} << memory::fixed_bits;   // the pipeline waits as the scheduler does
   }
 }
 

@@ -37,6 +37,7 @@ struct WarpScheduler {
   std::uint8_t last = 0;          // who issued last
   std::uint8_t conflicts = 0;     // of the registers of what issued last: cycles of `dispatch` before the next issue
   std::uint8_t turn = 0;          // it issues in cycles with this remainder (sm.issue_turns)
+  bool gated = false;             // it has turns, or closed_until may be to come
   std::array<Stall, max_scheduler_warps> why{};  // of warps that are not ready
   std::array<std::uint64_t, max_scheduler_warps> age{};   // order of launch: lower is older
   SlotCounts* account = nullptr;  // whose slots those are

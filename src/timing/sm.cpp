@@ -52,6 +52,7 @@ void Sm::prepare() {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
     schedulers_[i].account = &nobody_;
     schedulers_[i].turn = static_cast<std::uint8_t>(i & tick_mask_);
+    schedulers_[i].gated = tick_mask_ != 0;
   }
   warps_.assign(warps, Warp{});
   for (unsigned i = 0; i < warps; ++i) {
@@ -263,15 +264,7 @@ void Sm::start_block(std::uint32_t number, Cycle now) {
 
 // One scheduler, one cycle: account for what was skipped, find who could issue, let the policy choose, issue.
 void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
-  if (tick_mask_ != 0 || now < scheduler.closed_until) {
-    // Not before its turn, and the end of what has issued; one without warps is done at once, for nothing comes after the launch's end.
-    const Cycle from = std::max(now, scheduler.closed_until);
-    const Cycle turn = from + ((scheduler.turn - from) & tick_mask_);
-    if (turn > now && scheduler.resident != 0) {
-      scheduler.next_try = turn;
-      return;
-    }
-  }
+  if (scheduler.gated && !open(scheduler, now)) [[unlikely]] return;
   if (observer_ != nullptr) observe_charge(scheduler, now);
   scheduler.charge(now);
   scheduler.collect(now);
@@ -301,7 +294,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
     if (observer_ != nullptr && observer_->states(now)) observe_warps(scheduler, scheduler.last, throttled, now);
     scheduler.charge_issue(now, account_->slots);
     scheduler.next_try = now + 1;
-    if ((tick_mask_ | scheduler.conflicts) != 0) hold(scheduler);
+    if (scheduler.gated) [[unlikely]] hold(scheduler);
     return;
   }
   const WarpScheduler::Next next = scheduler.next_wake();
@@ -326,8 +319,21 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   if (observer_ != nullptr) observe_stall(scheduler, local);
 }
 
+// Not before its turn, and the end of what has issued; one without warps is done at once, for nothing comes after the launch's end.
+// Out of line, as hold(): most schedulers have no turns, and rarely conflicts.
+[[gnu::noinline]] bool Sm::open(WarpScheduler& scheduler, Cycle now) const {
+  const Cycle from = std::max(now, scheduler.closed_until);
+  const Cycle turn = from + ((scheduler.turn - from) & tick_mask_);
+  if (turn > now && scheduler.resident != 0) {
+    scheduler.next_try = turn;
+    return false;
+  }
+  scheduler.gated = tick_mask_ != 0;
+  return true;
+}
+
 // The cycles until its next turn belong to what has issued, and those in which its registers are read; the launch may have ended with it.
-void Sm::hold(WarpScheduler& scheduler) {
+[[gnu::noinline]] void Sm::hold(WarpScheduler& scheduler) {
   if (scheduler.resident == 0) {   // that was its last one: no slot beyond it
     scheduler.conflicts = 0;
     return;

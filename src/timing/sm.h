@@ -161,6 +161,7 @@ class Sm {
   void start_block(std::uint32_t number, Cycle now);
   void end_block(std::uint32_t number, Cycle now);
   void evaluate(WarpScheduler& scheduler, Cycle now);
+  bool open(WarpScheduler& scheduler, Cycle now) const;
   void hold(WarpScheduler& scheduler);
   Cycle throttled_until(Pipe pipe, Cycle now) const;
   Stall waiting_reason(const WarpScheduler& scheduler) const;

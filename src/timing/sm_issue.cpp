@@ -43,9 +43,10 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   if (observer_ != nullptr)
     observer_->issued(warp.tenant->context->slot, number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
   if (watch_ != nullptr) watch_->executed(number, step);
-  occupy(scheduler, info.pipe, info.interval + (FixedCycles{info.conflicts} << memory::fixed_bits), now);
-  if (info.conflicts != 0) {
+  occupy(scheduler, info.pipe, info.interval, now);
+  if (info.conflicts != 0) [[unlikely]] {
     scheduler.conflicts = info.conflicts;
+    scheduler.gated = true;
     account_->register_conflicts += info.conflicts;
   }
   scheduler.next_pipe[static_cast<std::size_t>(info.pipe)] &= ~WarpScheduler::bit(local);

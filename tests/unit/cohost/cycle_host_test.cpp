@@ -49,7 +49,8 @@ TEST(CycleHost, WithOneSlotLaunchesTakeTurnsAndWait) {
   const Host host;
   const corun::MixResult mix = host.run({"compute", "compute"}, 1, "round-robin");
   for (const corun::ApplicationResult& a : mix.applications) {
-    EXPECT_NEAR(a.slowdown_gpu(), 1, 0.02);       // alone on the GPU, but the next launch begins where a step of the network ends
+    // Alone on the GPU, but the next launch begins where a step of the network ends, and the second finds its instructions in the caches.
+    EXPECT_NEAR(a.slowdown_gpu(), 1, 0.05);
     EXPECT_GT(a.slowdown_turnaround(), 1.5);
   }
   EXPECT_GT(mix.applications[1].waited_ns, 0);
