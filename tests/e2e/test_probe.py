@@ -112,7 +112,7 @@ class Probe(Case):
         self.assertRegex(done.stdout, r"(?m)^\| 2 \| [\d.]+ \| 18 \| 6 \|")
         findings = {row[0]: row[1] for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]}
         self.assertAlmostEqual(findings["slope.add"], 9, places=9)
-        self.assertAlmostEqual(findings["slope.div"], 149, places=9)
+        self.assertAlmostEqual(findings["slope.div"], 149, delta=0.5)   # the longest chains are longer than the first instruction cache
         self.assertEqual(len([key for key in findings if re.fullmatch(r"thesis\.(add|sub|mul|div|mad)\.[1-8]", key)]), 40)
         # As published: L2 serves about 10,000 threads, and the line through what lies beyond is negative for few.
         self.assertAlmostEqual(findings["thesis.l2.threads"], 9984, delta=1000)
@@ -191,8 +191,9 @@ class Probe(Case):
         findings = {row[0]: row[1] for row in json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]}
         self.assertGreaterEqual(len([key for key in findings if re.fullmatch(r"op\..*\.latency", key)]), 45)
         self.assertAlmostEqual(findings["throughput.fp32"], 32, delta=0.96)
-        self.assertEqual(findings["sm.issue_width"], 1)
-        self.assertEqual(findings["issue.interval"], 1)
+        self.assertEqual(findings["issue.interval"], 2)   # two schedulers at half of the shader clock
+        self.assertEqual(findings["sm.schedulers"], 2)
+        self.assertIsNone(findings["sm.issue_width"])     # 0.5 instructions a cycle of one warp say nothing about it
 
     def test_published_curves_have_their_known_sizes(self):
         out = self.ok("validate", "probe", "--check").stdout
