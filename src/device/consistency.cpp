@@ -74,6 +74,7 @@ class Checker {
 
   void check_front_end() {
     const Device::Instruction& i = d_.instruction;
+    if (!i.caches) return;
     require(i.bytes <= i.line_bytes, {"instruction.bytes", "instruction.line_bytes"}, "an instruction is larger than a line", "lower it");
     require(d_.sm.warp_schedulers() % i.l0_caches == 0, {"instruction.l0_caches", "sm.schedulers"},
             fmt::format("{} schedulers cannot be divided among {} caches", d_.sm.warp_schedulers(), i.l0_caches), "sm.schedulers must be a multiple of it");

@@ -313,7 +313,7 @@ class InBrowser(Case):
         self.file("app.cu", """
 __global__ void one(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 __global__ void two(float* x) { x[threadIdx.x] *= 2; }
-int main() { float* x; cudaMalloc(&x, 1 << 20); for (int i = 0; i < 3; ++i) { one<<<64, 256>>>(x); two<<<1, 64>>>(x); } cudaDeviceSynchronize(); }
+int main() { float* x; cudaMalloc(&x, 1 << 20); for (int i = 0; i < 3; ++i) { one<<<64, 256>>>(x); two<<<80, 256>>>(x); } cudaDeviceSynchronize(); }
 """)
         self.ok("run", "app.cu", "--gpu", "v100", "-q", "--json=r.json")
         self.show("r.json")

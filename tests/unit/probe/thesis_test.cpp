@@ -22,7 +22,8 @@ TEST(Thesis, OneIntervalIsAboveTheLatencyAndSlopesAreTheLatency) {
   const auto value = [&](const std::string& key) { return found.value(key).value_or(-1); };
   for (const ThesisOperation& op : thesis_operations) {
     const double latency = op.name == "div" ? 149 : 9;   // data/devices/k40.toml
-    EXPECT_DOUBLE_EQ(value(fmt::format("slope.{}", op.name)), latency) << op.name;
+    // The longest chains of divisions are longer than the first instruction cache.
+    EXPECT_NEAR(value(fmt::format("slope.{}", op.name)), latency, op.name == "div" ? 0.5 : 1e-9) << op.name;
     EXPECT_GT(value(fmt::format("thesis.{}.1", op.name)), 1.05 * latency) << op.name;
     for (unsigned n = 2; n <= thesis_most; ++n) EXPECT_GT(value(fmt::format("thesis.{}.{}", op.name, n)), 0) << op.name << n;
   }
