@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "ptx/op.h"
 
 namespace simtlab::corun {
 namespace {
@@ -61,12 +62,20 @@ double time_alone(const GridWork& g, const Servers& s, std::array<double, Server
   return out;
 }
 
+// Warp instructions an SM takes in a cycle. Schedulers that issue two at once find lanes for the second only where there are more than they fill
+// with the first: those of an access beside those of arithmetic (Maxwell), or more of arithmetic than schedulers (Kepler).
+double issue_per_cycle(const device::Device& d) {
+  const auto lanes = [&](ptx::OpClass c) { return d.throughput[static_cast<std::size_t>(c)] / 32; };
+  const double one = d.sm.schedulers;
+  return std::min(one * d.sm.issue_width, std::max(one, lanes(ptx::OpClass::fp32) + lanes(ptx::OpClass::load)));
+}
+
 }  // namespace
 
 Servers servers_of(const device::Device& d) {
   Servers out;
   const double cycles = d.sm_clock_hz * 1e-9;   // a nanosecond
-  out.capacity[Servers::issue] = static_cast<double>(d.sm.count) * d.sm.schedulers * d.sm.issue_width * cycles;
+  out.capacity[Servers::issue] = static_cast<double>(d.sm.count) * issue_per_cycle(d) * cycles;
   out.capacity[Servers::l2] = d.l2.bytes_per_cycle * cycles;
   out.capacity[Servers::dram] = d.dram.bandwidth * 1e-9;
   out.l2_latency = d.l2.latency;

@@ -112,7 +112,7 @@ TEST(Residency, BandwidthIsConserved) {
   EXPECT_LE(r.applications[0].slowdown_gpu(), 1.9);
   EXPECT_NEAR(r.applications[2].slowdown_gpu(), 1, 1e-3);
   Profile q = blocks_of(48, 100'000);
-  q.ipc = 0.8 * titan().sm.count * titan().sm.schedulers * titan().sm.issue_width;
+  q.ipc = 0.8 * servers_of(titan()).capacity[Servers::issue] / (titan().sm_clock_hz * 1e-9);
   EXPECT_GE(run({shaped_app("a", q), shaped_app("b", q)}).applications[1].slowdown_gpu(), 1.6);
 }
 
