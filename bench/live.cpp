@@ -1,5 +1,6 @@
 // What gating costs: the daemon's decision, and a launch's way to the daemon and back over its socket. Figures of the host machine.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,7 +40,7 @@ void decision(benchmark::State& state) {
   };
   for (std::uint32_t i = 0; i < clients; ++i) {
     const live::ClientId id = core.connect(1, now);
-    core.receive(id, live::Hello{1, 1, "bench"}, now);
+    core.receive(id, live::Hello{live::protocol_version, live::protocol_version, false, "bench"}, now);
     core.receive(id, live::Register{0, 0, 0, "kernel" + std::to_string(i)}, now);
     ask(id, 1);
   }
@@ -82,16 +84,34 @@ struct Daemon {
   pid_t pid = 0;
 };
 
-void gated_launch(benchmark::State& state) {
-  const Daemon daemon;
-  live::ClientOptions options;
-  options.directory = daemon.base / "run";
-  options.program = "bench";
-  options.retry_ns = 1'000'000;
-  live::Client client(options);
-  live::Request request;
+live::ClientOptions to(const Daemon& daemon, bool shares) {
+  live::ClientOptions out;
+  out.directory = daemon.base / "run";
+  out.program = "bench";
+  out.retry_ns = 1'000'000;
+  out.shares = shares;
+  return out;
+}
+
+// Until it is there, and has launched: then it is a client for the policy, whatever it does later.
+void connect(live::Client& client, live::Request& request) {
   request.kernel = client.kernel("k");
   while (!client.connected()) client.done(client.gate(request), 1, false);
+}
+
+// What a launch waits for its grant, while others are clients of the daemon, too (they launch nothing): let go by the daemon, or asking each time, as it does
+// where the policy has something to decide.
+void gated_launch(benchmark::State& state) {
+  const Daemon daemon;
+  const bool shares = state.range(1) == 0;
+  live::Client client(to(daemon, shares));
+  live::Request request;
+  std::vector<std::unique_ptr<live::Client>> others;
+  for (std::int64_t i = 0; i < state.range(0); ++i) {
+    others.push_back(std::make_unique<live::Client>(to(daemon, shares)));
+    connect(*others.back(), request);
+  }
+  connect(client, request);
   std::vector<double> took;
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
@@ -102,7 +122,8 @@ void gated_launch(benchmark::State& state) {
   std::ranges::sort(took);
   state.counters["p50_us"] = took[took.size() / 2];
   state.counters["p99_us"] = took[took.size() * 99 / 100];
+  state.SetLabel(fmt::format("{} beside {} others", shares ? "let go" : "asked for", others.size()));
 }
-BENCHMARK(gated_launch)->Iterations(20000)->UseRealTime();
+BENCHMARK(gated_launch)->ArgsProduct({{0, 31}, {0, 1}})->Iterations(60000)->UseRealTime();
 
 }  // namespace

@@ -19,7 +19,7 @@ DaemonLink::DaemonLink(const std::string& directory) {
   const std::filesystem::path path = directory.empty() ? live::default_directory() : std::filesystem::path(directory);
   socket_ = live::connect_to(path);
   if (!socket_) gone(fmt::format("no daemon answers in {}", shown(path.string())));
-  static_cast<void>(ask(live::Hello{live::protocol_version, live::protocol_version, "simtlab"}));
+  static_cast<void>(ask(live::Hello{live::protocol_version, live::protocol_version, false, "simtlab"}));
 }
 
 live::Message DaemonLink::ask(const live::Message& message) {

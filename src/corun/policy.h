@@ -98,6 +98,8 @@ struct Policy {
   std::string_view doc;        // one sentence
   void (*decide)(const View& view, Grants& grants);
   std::string_view options = {};   // of the command line, separated by blanks, that it looks at: "--aging"
+  // With no more active launches than this, of a slot each and of a client each, every one goes at once, whatever came before. Null: 1, which holds for all.
+  std::uint32_t (*all_go)(const Settings& settings) = nullptr;
 };
 std::span<const Policy* const> policies();             // in the order of their files' names
 const Policy* find_policy(std::string_view name);    // null if there is none

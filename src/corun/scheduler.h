@@ -8,6 +8,7 @@
 // policy when the one before it in its stream has ended), the slots in use never exceed the limit.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -62,6 +63,8 @@ class Scheduler {
   std::size_t waiting() const { return queued_; }  // all launches, those behind others of their stream too
   std::size_t running() const { return running_.size(); }
   std::uint32_t used_slots() const { return used_; }
+  // With no more of them in use, counting those of launches that have yet to come, whoever comes goes at once.
+  std::uint32_t all_go() const { return policy_.all_go != nullptr ? std::min(policy_.all_go(settings_), settings_.limit) : 1; }
   std::uint64_t grants() const { return grants_; }
   const Settings& settings() const { return settings_; }
   const Policy& policy() const { return policy_; }

@@ -16,6 +16,7 @@ namespace simtlab::live {
 namespace {
 
 constexpr int patience_ms = 1000;                // for a daemon that accepts but does not answer, or does not read
+constexpr std::uint64_t longest_wait_ns = 100'000'000;   // before a launch that waits for another one of its own looks whether the daemon is there
 
 // False: not within the time.
 bool ready(int fd, short events, int milliseconds) {
@@ -29,9 +30,10 @@ bool ready(int fd, short events, int milliseconds) {
   }
 }
 
-// From here on recv waits, but not for ever: deadlines are looked at in between. Sends never wait (MSG_DONTWAIT).
-void let_receive_wait(int fd) {
+// From here on recv waits; with deadlines not for ever, so that they are looked at in between. Sends never wait (MSG_DONTWAIT).
+void let_receive_wait(int fd, bool deadlines) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  if (!deadlines) return;   // a timer each time
   const timeval tick{0, 200'000};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof tick);
 }
@@ -50,26 +52,9 @@ Client::Ticket Client::gate(Request launch) {
   Lock lock(mutex_);
   const std::uint64_t deadline = options_.wait_limit_ns == 0 ? ~std::uint64_t{0} : clock_ns() + options_.wait_limit_ns;
   for (;;) {
-    if (ensure_connected(lock)) {
-      Waiter waiter{next_sequence_++};
-      const std::uint32_t connection = connection_;
-      launch.sequence = waiter.sequence;
-      while (registered_ < kernels_.size() && send(Register{registered_, kernels_[registered_].registers, kernels_[registered_].shared_bytes, kernels_[registered_].name})) ++registered_;
-      if (registered_ == kernels_.size() && send(launch)) {
-        waiters_.push_back(&waiter);
-        await(lock, waiter, deadline);
-        std::erase(waiters_, &waiter);
-        if (waiter.state == State::granted) {
-          ++counts_.gated;
-          return {waiter.sequence, connection};
-        }
-        if (waiter.state == State::waits) {   // for too long
-          send(Cancel{waiter.sequence});
-          ++counts_.overdue;
-          return {};
-        }
-      }
-    }
+    if (go_alone(lock, launch, deadline)) return {launch.sequence, connection_};
+    Ticket ticket;
+    if (ensure_connected(lock) && ask(lock, launch, deadline, ticket)) return ticket;
     if (!options_.strict || left_ || clock_ns() >= deadline) {
       ++counts_.ungated;
       return {};
@@ -78,10 +63,72 @@ Client::Ticket Client::gate(Request launch) {
   }
 }
 
+// False: the connection is lost.
+bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ticket) {
+  Waiter waiter{next_sequence_++};
+  const std::uint32_t connection = connection_;
+  launch.sequence = waiter.sequence;
+  while (registered_ < kernels_.size() && send(Register{registered_, kernels_[registered_].registers, kernels_[registered_].shared_bytes, kernels_[registered_].name})) ++registered_;
+  if (registered_ != kernels_.size() || !send(launch)) return false;
+  waiters_.push_back(&waiter);
+  await(lock, waiter, deadline);
+  std::erase(waiters_, &waiter);
+  if (waiter.state == State::lost) return false;
+  if (waiter.state == State::granted) {
+    ++counts_.gated;
+    if (connected() && connection == connection_) flying_.push_back({waiter.sequence, launch.stream});
+    ticket = {waiter.sequence, connection};
+  } else {   // waited for too long
+    send(Cancel{waiter.sequence});
+    ++counts_.overdue;
+  }
+  return true;
+}
+
+// False: it is to ask. Whatever is not plain (another thread waits, another stream runs, a kernel is new) is the daemon's to decide.
+bool Client::go_alone(Lock& lock, Request& launch, std::uint64_t deadline) {
+  if (!ring_ || !await_own(lock, launch.stream, deadline) || registered_ != kernels_.size()) return false;
+  launch.sequence = next_sequence_;
+  if (!ring_.note(launch, clock_ns(), sent_)) return false;
+  ++next_sequence_;
+  ++counts_.gated, ++counts_.noted;
+  flying_.push_back({launch.sequence, launch.stream});
+  return true;
+}
+
+// Until nothing of ours runs; false: that is not to be waited for here.
+bool Client::await_own(Lock& lock, std::uint64_t stream, std::uint64_t deadline) {
+  for (;;) {
+    // A daemon that has died or has something to say comes first.
+    if (!listen() || !ring_ || !waiters_.empty() || !ring_.may_go(sent_)) return false;
+    if (flying_.empty()) return true;
+    if (std::ranges::any_of(flying_, [&](const Flying& f) { return f.stream != stream; })) return false;
+    const std::uint64_t now = clock_ns();
+    if (now >= deadline) return false;
+    ++await_own_;
+    wake_.wait_for(lock, std::chrono::nanoseconds(std::min(deadline - now, longest_wait_ns)));
+    --await_own_;
+  }
+}
+
+// Takes what has come, without waiting; false: there is no connection.
+bool Client::listen() {
+  while (connected() && !reading_) {
+    const std::ptrdiff_t got = receive_packet(socket_.get(), in_, &passed_);
+    if (got == 0) return true;
+    heard(got);
+  }
+  return connected();
+}
+
 void Client::done(const Ticket& ticket, std::uint64_t gpu_ns, bool failed) {
   if (!ticket) return;
   const Lock lock(mutex_);
-  if (connected() && ticket.connection == connection_) send(Done{ticket.sequence, gpu_ns, failed});
+  if (!connected() || ticket.connection != connection_) return;
+  std::erase_if(flying_, [&](const Flying& f) { return f.sequence == ticket.sequence; });
+  const Done end{ticket.sequence, gpu_ns, failed};
+  if (!ring_ || !ring_.note_end(end, clock_ns())) send(end);
+  if (await_own_ != 0) wake_.notify_all();
 }
 
 void Client::leave() {
@@ -102,6 +149,10 @@ void Client::after_fork_in_child() {
   new (&mutex_) std::mutex;
   new (&wake_) std::condition_variable;
   waiters_.clear();
+  flying_.clear();
+  await_own_ = 0;
+  ring_.abandon();
+  ring_.close();
   reading_ = false;
   socket_.close();                               // the parent's connection stays: only this end's name for it goes
   connected_.store(false);
@@ -121,7 +172,7 @@ bool Client::ensure_connected(Lock& lock) {
     return false;
   }
   static_cast<void>(lock);
-  let_receive_wait(socket_.get());
+  let_receive_wait(socket_.get(), options_.wait_limit_ns != 0);
   connected_.store(true);
   registered_ = 0;
   ++connection_;
@@ -131,7 +182,8 @@ bool Client::ensure_connected(Lock& lock) {
 }
 
 bool Client::greet() {
-  encode(Hello{protocol_version, protocol_version, options_.program}, out_);
+  encode(Hello{protocol_version, protocol_version, options_.shares, options_.program}, out_);
+  sent_ = 1;
   if (send_packet(socket_.get(), out_.span()) != Sent::yes || !ready(socket_.get(), POLLIN, patience_ms)) return false;
   const std::ptrdiff_t got = receive_packet(socket_.get(), in_);
   if (got <= 0 || got > static_cast<std::ptrdiff_t>(most_bytes)) return false;
@@ -144,7 +196,7 @@ bool Client::send(const Message& message) {
   encode(message, out_);
   for (;;) {
     const Sent sent = send_packet(socket_.get(), out_.span());
-    if (sent == Sent::yes) return true;
+    if (sent == Sent::yes) return ++sent_, true;
     if (sent == Sent::gone || !ready(socket_.get(), POLLOUT, patience_ms)) break;
   }
   lose();
@@ -155,6 +207,8 @@ bool Client::send(const Message& message) {
 void Client::lose() {
   if (!connected()) return;
   connected_.store(false);
+  ring_.close();
+  flying_.clear();
   ::shutdown(socket_.get(), SHUT_RDWR);
   for (Waiter* waiter : waiters_)
     if (waiter->state == State::waits) waiter->state = State::lost;
@@ -177,20 +231,25 @@ void Client::read_one(Lock& lock) {
   reading_ = true;
   const int fd = socket_.get();
   lock.unlock();
-  const ssize_t got = ::recv(fd, in_.bytes.data(), in_.bytes.size(), 0);
-  const int error = errno;
+  const std::ptrdiff_t got = receive_packet(fd, in_, &passed_, true);
   lock.lock();
   reading_ = false;
-  if (got < 0 && (error == EINTR || error == EAGAIN || error == EWOULDBLOCK)) return;
-  if (got <= 0) return lose();
-  in_.size = static_cast<std::size_t>(got);
+  if (got != 0) heard(got);
+}
+
+void Client::heard(std::ptrdiff_t got) {
+  if (got < 0) return lose();
   const Decoded decoded = decode(in_.span());
-  if (decoded.message) take(*decoded.message);
+  if (got <= static_cast<std::ptrdiff_t>(most_bytes) && decoded.message) take(*decoded.message);
   else lose();
 }
 
 void Client::take(const Message& message) {
   if (const auto* grant = std::get_if<Grant>(&message)) {
+    if (grant->credits != 0) {
+      ring_ = Ring::of(passed_);
+      return passed_.close();
+    }
     for (Waiter* waiter : waiters_)
       if (waiter->sequence == grant->sequence) waiter->state = State::granted;
     return wake_.notify_all();

@@ -1,7 +1,8 @@
 // The gated program's end. Any thread may ask and waits by itself: no thread of ours, no signal, no descriptor that a child inherits across exec.
 //
 // The connection is made at the first launch and again when it was lost. While there is none, launches go on ungated, or with
-// `strict` wait for the daemon. Of several threads that wait, one reads the socket and wakes the others.
+// `strict` wait for the daemon. Of several threads that wait, one reads the socket and wakes the others. While nobody else is gated, launches that
+// follow one another go without asking and are noted in a memory that the daemon reads (ring.h).
 #pragma once
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "live/protocol.h"
+#include "live/ring.h"
 
 namespace simtlab::live {
 
@@ -23,6 +25,7 @@ struct ClientOptions {
   bool strict = false;
   std::uint64_t wait_limit_ns = 0;               // a launch that waits longer goes ungated; 0: no limit
   std::uint64_t retry_ns = 100'000'000;          // between two attempts to connect
+  bool shares = true;                            // goes without asking when it may (ring.h)
 };
 
 class Client {
@@ -48,7 +51,7 @@ class Client {
   bool connected() const { return connected_.load(std::memory_order_relaxed); }
 
   struct Counts {
-    std::uint64_t gated = 0, ungated = 0, overdue = 0, connections = 0;
+    std::uint64_t gated = 0, noted = 0, ungated = 0, overdue = 0, connections = 0;   // noted: of those gated, without asking
   };
   Counts counts();
 
@@ -65,12 +68,20 @@ class Client {
   };
   using Lock = std::unique_lock<std::mutex>;
 
+  struct Flying {
+    std::uint64_t sequence = 0, stream = 0;
+  };
   bool ensure_connected(Lock& lock);
+  bool ask(Lock& lock, Request& launch, std::uint64_t deadline_ns, Ticket& ticket);
+  bool go_alone(Lock& lock, Request& launch, std::uint64_t deadline_ns);
+  bool await_own(Lock& lock, std::uint64_t stream, std::uint64_t deadline_ns);
+  bool listen();
   bool greet();
   bool send(const Message& message);
   void lose();
   void await(Lock& lock, Waiter& waiter, std::uint64_t deadline_ns);
   void read_one(Lock& lock);
+  void heard(std::ptrdiff_t got);
   void take(const Message& message);
 
   ClientOptions options_;
@@ -89,8 +100,13 @@ class Client {
   std::vector<Kernel> kernels_;
   std::uint32_t registered_ = 0;                 // of them, on this connection
   std::vector<Waiter*> waiters_;
+  std::vector<Flying> flying_;                   // granted, not done, on this connection
+  unsigned await_own_ = 0;                       // threads that wait for them
+  Ring ring_;
+  std::uint32_t sent_ = 0;                       // messages, on this connection
   Counts counts_;
   Packet in_{}, out_{};                          // in_: of the thread that reads
+  Descriptor passed_;                            // that came with it
 };
 
 }  // namespace simtlab::live

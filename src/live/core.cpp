@@ -47,6 +47,37 @@ void Core::receive(ClientId id, const Message& message, std::uint64_t now_ns) {
   decide(now_ns);
 }
 
+void Core::noted(ClientId id, const Message& message, std::uint64_t now_ns) {
+  receive(id, message, now_ns);
+  const auto* request = std::get_if<Request>(&message);
+  if (request == nullptr || !clients_.contains(id)) return;
+  const Grant* grant = out_.empty() || out_.back().client != id ? nullptr : std::get_if<Grant>(&out_.back().message);
+  if (grant == nullptr || grant->sequence != request->sequence) return refuse(id, Refusal::out_of_order, "a launch that was not let go", now_ns);
+  out_.pop_back();   // it knows
+}
+
+std::vector<ClientId> Core::may_go() const {
+  std::vector<ClientId> out;
+  if (scheduler_.waiting() != 0) return out;
+  std::uint32_t used = scheduler_.used_slots();
+  // One that runs something goes again only after its end, so that needs no further slot.
+  for (const ClientId id : recent_) {
+    const std::uint32_t more = clients_.at(id).running == 0;
+    if (used + more > scheduler_.all_go()) continue;
+    used += more;
+    out.push_back(id);
+  }
+  return out;
+}
+
+void Core::launches_now(ClientId id, const Client& client) {
+  if (!client.shares || (!recent_.empty() && recent_.front() == id)) return;
+  const auto at = std::ranges::find(recent_, id);
+  if (at != recent_.end()) recent_.erase(at);
+  else if (recent_.size() == most_recent) recent_.pop_back();
+  recent_.insert(recent_.begin(), id);
+}
+
 void Core::refuse(ClientId id, Refusal reason, const std::string& why, std::uint64_t now_ns) {
   if (!clients_.contains(id)) return;
   ++totals_.refused;
@@ -70,6 +101,7 @@ void Core::drop(ClientId id, std::uint64_t now_ns) {
       on_span({id, client.pid, client.program, client.kernels[pending.kernel].name, pending.stream, sequence, pending.asked_ns, pending.granted_ns, now_ns, 0, true});
   }
   if (client.joined) scheduler_.leave(now_ns, id);
+  std::erase(recent_, id);
   clients_.erase(id);
   decide(now_ns);
 }
@@ -79,6 +111,7 @@ void Core::on(ClientId id, Client& client, const Hello& m, std::uint64_t now_ns)
   if (m.first_version > protocol_version || m.last_version < protocol_version)
     return refuse(id, Refusal::version, fmt::format("the daemon speaks version {}", protocol_version), now_ns);
   client.greeted = true;
+  client.shares = m.shares;
   client.program = printable(m.program);
   out_.push_back({id, Welcome{protocol_version, id, caps_.waiting}});
 }
@@ -107,6 +140,7 @@ void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_n
   ++totals_.waiting;
   ++client.waiting;
   waits(client, 1);
+  launches_now(id, client);
   client.last_sequence = m.sequence;
   client.last_kernel = m.kernel;
   Pending& pending = client.pending[m.sequence];

@@ -47,6 +47,10 @@ class Core {
   // 0: too many; the connection is to be closed.
   ClientId connect(std::int32_t pid, std::uint64_t now_ns);
   void receive(ClientId client, const Message& message, std::uint64_t now_ns);
+  // What a client that was let go has done by itself (ring.h): a Request that was granted before it came, or a Done.
+  void noted(ClientId client, const Message& message, std::uint64_t now_ns);
+  // Clients whose next launch would be granted at once whatever the others of them do: they may go by themselves. Those that launched last come first.
+  std::vector<ClientId> may_go() const;
   // Bytes that are no message.
   void malformed(ClientId client, const char* why, std::uint64_t now_ns) { refuse(client, Refusal::malformed, why, now_ns); }
   void refuse(ClientId client, Refusal reason, const std::string& why, std::uint64_t now_ns);
@@ -95,7 +99,7 @@ class Core {
   };
   struct Client {
     std::int32_t pid = 0;
-    bool greeted = false, joined = false;
+    bool greeted = false, joined = false, shares = false;
     std::string program;
     std::vector<Kernel> kernels;
     std::uint64_t last_sequence = 0;
@@ -125,6 +129,7 @@ class Core {
   void decide(std::uint64_t now_ns);
   void drop(ClientId id, std::uint64_t now_ns);
   void keep_line(std::string_view line);
+  void launches_now(ClientId id, const Client& client);
   void waits(const Client& client, int change) const {
     if (on_waiting) on_waiting(client.pid, change);
   }
@@ -140,6 +145,8 @@ class Core {
   std::map<ClientId, Client> clients_;
   std::unordered_map<corun::Sequence, Place> launches_;
   std::unordered_map<std::string, corun::KernelId> names_;
+  static constexpr std::size_t most_recent = 16;
+  std::vector<ClientId> recent_;         // that share, the one that launched last in front
   ClientId next_client_ = 1;
   std::vector<Output> out_;
 };

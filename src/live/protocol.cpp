@@ -86,8 +86,8 @@ class Source {
   std::span<const std::byte> bytes_;
 };
 
-void write(Sink& s, const Hello& m) { s.put(m.first_version, m.last_version), s.text(m.program, most_name); }
-void read(Source& s, Hello& m) { s.get(m.first_version, m.last_version), s.text(m.program, most_name); }
+void write(Sink& s, const Hello& m) { s.put(m.first_version, m.last_version, static_cast<std::uint8_t>(m.shares)), s.text(m.program, most_name); }
+void read(Source& s, Hello& m) { s.get(m.first_version, m.last_version), s.flag(m.shares), s.text(m.program, most_name); }
 
 void write(Sink& s, const Register& m) { s.put(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name); }
 void read(Source& s, Register& m) { s.get(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name); }

@@ -28,13 +28,14 @@ using remote::open_directory;
 using remote::Peer;
 using remote::peer_of;
 using remote::receive_packet;
+using remote::receive_packets;
 using remote::send_packet;
 using remote::Sent;
 using remote::most_bytes;
 using remote::Packet;
 
 inline constexpr std::uint32_t magic = 0x52434c53;   // "SLCR"
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;
 inline constexpr std::size_t header_bytes = 16;
 inline constexpr std::size_t most_name = 512;        // bytes of a kernel's or program's name; longer ones are cut by the sender
 inline constexpr std::size_t most_rows = 32;         // of a Stats message
@@ -43,6 +44,7 @@ inline constexpr std::size_t most_text = 8000;       // of a Log message
 // The first message of a connection.
 struct Hello {
   std::uint16_t first_version = protocol_version, last_version = protocol_version;   // that the client speaks
+  bool shares = false;               // it can go by itself while it is alone (ring.h)
   std::string program;
   bool operator==(const Hello&) const = default;
 };
@@ -104,8 +106,8 @@ struct Welcome {
   bool operator==(const Welcome&) const = default;
 };
 
-// The launch `sequence` may be made. credits: so many further launches of the same stream need not ask; each is told by a Request and
-// a Done all the same. Credits of an earlier Grant are replaced.
+// The launch `sequence` may be made. With credits: a memory (ring.h) comes along, with room for so many notes of launches that need not ask; the
+// sequence is 0 then, and nothing is granted. Only to clients that share, once.
 struct Grant {
   std::uint64_t sequence = 0;
   std::uint32_t credits = 0;

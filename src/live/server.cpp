@@ -18,8 +18,7 @@ namespace simtlab::live {
 namespace {
 
 constexpr std::uint64_t for_listener = ~std::uint64_t{0}, for_wake = for_listener - 1;
-constexpr unsigned most_at_once = 64;      // messages of a client before others have their turn
-constexpr int tend_every_ms = 1000;
+constexpr int tend_every_ms = 1000, look_every_ms = 10;
 
 bool add(int epoll, int fd, std::uint32_t events, std::uint64_t what) {
   epoll_event event{};
@@ -53,7 +52,10 @@ void Server::run(const std::function<bool()>& ended) {
     if (count < 0 && errno != EINTR) throw Error(ExitCode::failure, "corun-socket", fmt::format("epoll: {}", std::strerror(errno)));
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
-      if (what == for_wake) return;
+      if (what == for_wake) {
+        settle();
+        return deliver();
+      }
       if (what == for_listener) {
         accept_all();
         continue;
@@ -71,7 +73,8 @@ void Server::run(const std::function<bool()>& ended) {
       if ((flags & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0) serve(at->second);
       deliver();
     }
-    if (throttled_ != 0 || now_ns() - tended > std::uint64_t{tend_every_ms} * 1'000'000) {
+    let_go();
+    if (throttled_ != 0 || !notes_.empty() || now_ns() - tended > std::uint64_t{tend_every_ms} * 1'000'000) {
       tended = now_ns();
       tend();
     }
@@ -115,21 +118,65 @@ bool Server::has_token(Connection& c, std::uint64_t now) const {
 
 void Server::serve(Connection& c) {
   const ClientId id = c.client;
-  for (unsigned i = 0; i < most_at_once && !c.closing; ++i) {
-    const std::uint64_t now = now_ns();
-    if (!has_token(c, now)) {
-      if (c.reads) c.reads = false, ++throttled_, watch(c);
-      return;
-    }
-    const std::ptrdiff_t got = receive_packet(c.socket.get(), packet_);
-    if (got == 0) return;
-    if (got < 0) return lose(id);
+  const std::uint64_t now = now_ns();
+  if (!has_token(c, now)) {
+    if (c.reads) c.reads = false, ++throttled_, watch(c);
+    return;
+  }
+  const int got = receive_packets(c.socket.get(), packets_);
+  if (got < 0) return lose(id);
+  for (int i = 0; i < got && !c.closing; ++i) {
+    const Packet& packet = packets_[static_cast<std::size_t>(i)];
+    if (packet.size == 0) return lose(id);
     c.tokens -= 1;
-    const Decoded decoded = got > static_cast<std::ptrdiff_t>(most_bytes) ? Decoded{std::nullopt, "longer than a message may be"} : decode(packet_.span());
+    ++c.heard;
+    settle();
+    const Decoded decoded = packet.size > most_bytes ? Decoded{std::nullopt, "longer than a message may be"} : decode(packet.span());
     if (decoded.message) core_.receive(id, *decoded.message, now);
     else core_.malformed(id, decoded.fault, now);
     deliver();
     if (!connections_.contains(id)) return;
+  }
+}
+
+// Nobody goes by himself any more, and what they did is known.
+void Server::settle() {
+  if (free_.empty()) return;
+  for (const ClientId id : free_) connections_.at(id).ring.stop();
+  read_notes();
+  free_.clear();
+}
+
+// In the order of their times, whoever wrote them.
+void Server::read_notes() {
+  const std::uint64_t now = now_ns();
+  notes_.clear();
+  for (const ClientId id : free_) {
+    const bool good = connections_.at(id).ring.read([&](const Message& message, std::uint64_t at_ns) {
+      notes_.push_back({std::clamp(at_ns, begin_ns_, begin_ns_ + now) - begin_ns_, id, message});
+    });
+    if (!good) core_.malformed(id, "notes that make no sense", now);
+  }
+  if (free_.size() > 1) std::ranges::stable_sort(notes_, {}, &Note::at_ns);
+  for (const Note& note : notes_) core_.noted(note.client, note.message, note.at_ns);
+}
+
+void Server::let_go() {
+  if (!free_.empty()) return;
+  for (const ClientId id : core_.may_go()) {
+    Connection& c = connections_.at(id);
+    if (c.closing || !c.unsent.empty()) continue;
+    if (!c.ring) {
+      c.ring = Ring::make();
+      encode(Grant{0, Ring::slots}, packet_);
+      if (!c.ring || send_packet(c.socket.get(), packet_.span(), c.ring.file()) != Sent::yes) {
+        c.ring.close();
+        continue;
+      }
+      c.ring.passed_on();
+    }
+    c.ring.let_go(c.heard);
+    free_.push_back(id);
   }
 }
 
@@ -179,6 +226,7 @@ void Server::watch(Connection& c) {
 }
 
 void Server::lose(ClientId id) {
+  if (std::ranges::find(free_, id) != free_.end()) settle();   // what it did before it went
   const auto at = connections_.find(id);
   if (at == connections_.end()) return;
   if (!at->second.reads) --throttled_;
@@ -186,10 +234,11 @@ void Server::lose(ClientId id) {
   core_.disconnect(id, now_ns());
 }
 
-int Server::wait_ms() const { return throttled_ != 0 ? 1 : tend_every_ms; }
+int Server::wait_ms() const { return throttled_ != 0 ? 1 : !notes_.empty() ? look_every_ms : tend_every_ms; }
 
 // Clients that were too fast may go on; connections that say nothing end.
 void Server::tend() {
+  read_notes();
   const std::uint64_t now = now_ns();
   std::vector<ClientId> silent;
   for (auto& [id, c] : connections_) {

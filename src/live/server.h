@@ -1,6 +1,7 @@
 // The daemon's loop: one thread, epoll, non-blocking sockets. All rules are in Core; this is only bytes, time and limits of each connection.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "live/core.h"
+#include "live/ring.h"
 
 namespace simtlab::live {
 
@@ -47,11 +49,16 @@ class Server {
     std::uint64_t since_ns = 0, tokens_at_ns = 0;
     bool reads = true, writes = false;   // what epoll watches for
     bool closing = false;                // after what is unsent
+    Ring ring;
+    std::uint32_t heard = 0;             // messages
   };
 
   void accept_all();
   void serve(Connection& connection);
   bool has_token(Connection& connection, std::uint64_t now) const;
+  void settle();
+  void read_notes();
+  void let_go();
   void deliver();
   void send(Connection& connection, const Message& message);
   void flush(Connection& connection);
@@ -67,8 +74,16 @@ class Server {
   std::map<ClientId, Connection> connections_;
   std::vector<ClientId> gone_;
   Packet packet_{};
+  std::array<Packet, remote::most_received> packets_;   // of a client, before others have their turn
   std::uint64_t begin_ns_ = 0;
   std::uint32_t throttled_ = 0;
+  struct Note {
+    std::uint64_t at_ns = 0;
+    ClientId client = 0;
+    Message message;
+  };
+  std::vector<ClientId> free_;           // they may launch without asking
+  std::vector<Note> notes_;              // what they did, when it was last looked at
 };
 
 }  // namespace simtlab::live

@@ -48,6 +48,23 @@ void nap(long nanoseconds) {
   ::nanosleep(&time, nullptr);
 }
 
+// As long as it lives, calls of this thread do no harm to streams that are captured.
+class Relaxed {
+ public:
+  explicit Relaxed(const EventApi& api) : api_(api) {
+    if (api_.capture_mode != nullptr) api_.capture_mode(&mode_);
+  }
+  ~Relaxed() {
+    if (api_.capture_mode != nullptr) api_.capture_mode(&mode_);
+  }
+  Relaxed(const Relaxed&) = delete;
+  Relaxed& operator=(const Relaxed&) = delete;
+
+ private:
+  const EventApi& api_;
+  int mode_ = 2;
+};
+
 }  // namespace
 
 // CUDA's handles: 0 the default stream of the kind that the program was compiled for, 1 the legacy one, 2 that of the calling thread.
@@ -111,6 +128,8 @@ bool Gate::enter(const EventApi& api, const Stream& stream, std::uint32_t kernel
   flight.api = &api;
   if (api.get_place != nullptr) api.get_place(&flight.place);
   request.device = static_cast<std::uint32_t>(flight.place);
+  flight.stream = stream.key;
+  look_at_own(flight);
   flight.ticket = client_.gate(request);
   if (!flight.ticket) return false;
   if (!api.complete() || !take_events(flight)) return true;
@@ -131,7 +150,6 @@ void Gate::leave(const Flight& flight, const Stream& stream, int code) {
   }
   const std::lock_guard lock(mutex_);
   flights_.push_back(flight);
-  ++in_flight_;
   if (!following_) {
     following_ = true;
     // The program's signals are for the program's threads.
@@ -141,7 +159,7 @@ void Gate::leave(const Flight& flight, const Stream& stream, int code) {
     std::thread([this] { follow(); }).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
-  wake_.notify_all();
+  if (flights_.size() == 1) wake_.notify_all();
 }
 
 bool Gate::take_events(Flight& flight) {
@@ -155,11 +173,8 @@ bool Gate::take_events(Flight& flight) {
       return true;
     }
   }
-  int mode = 2;   // relaxed: another stream of this thread may be captured
-  if (flight.api->capture_mode != nullptr) flight.api->capture_mode(&mode);
-  const bool made = flight.api->create(&flight.start, 0) == 0 && flight.api->create(&flight.end, 0) == 0;
-  if (flight.api->capture_mode != nullptr) flight.api->capture_mode(&mode);
-  if (made) return true;
+  const Relaxed capture(*flight.api);   // another stream of this thread may be captured
+  if (flight.api->create(&flight.start, 0) == 0 && flight.api->create(&flight.end, 0) == 0) return true;
   if (flight.api->forget_error != nullptr) flight.api->forget_error();
   flight.start = flight.end = nullptr;
   return false;
@@ -167,20 +182,30 @@ bool Gate::take_events(Flight& flight) {
 
 void Gate::give_events(const Flight& flight) {
   const std::lock_guard lock(mutex_);
-  pool_.push_back({flight.api, flight.place, flight.start, flight.end});
+  keep_events(flight);
 }
 
-// Whether it has ended. An event that cannot be asked (the device was reset, the runtime is going) is one that no longer runs.
+void Gate::keep_events(const Flight& flight) { pool_.push_back({flight.api, flight.place, flight.start, flight.end}); }
+
+// Whether it has ended; then that is told. An event that cannot be asked (the device was reset, the runtime is going) is one that no longer runs.
 bool Gate::look(const Flight& flight) {
-  if (flight.api->set_place != nullptr) flight.api->set_place(flight.place);
   const int code = flight.api->query(flight.end);
   if (code == not_ready) return false;
   float milliseconds = 0;
   std::uint64_t gpu_ns = 0;
   if (code == 0 && flight.api->elapsed(&milliseconds, flight.start, flight.end) == 0 && milliseconds > 0) gpu_ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(milliseconds) * 1e6));
   client_.done(flight.ticket, gpu_ns, false);
-  if (code == 0) give_events(flight);
+  if (code == 0) keep_events(flight);
   return true;
+}
+
+// In the place where this thread is already: a context of the program is not changed under it.
+void Gate::look_at_own(const Flight& next) {
+  const auto own = [&](const Flight& f) { return f.stream == next.stream && f.api == next.api && f.place == next.place; };
+  const std::lock_guard lock(mutex_);
+  if (std::ranges::none_of(flights_, own)) return;
+  const Relaxed capture(*next.api);
+  std::erase_if(flights_, [&](const Flight& f) { return own(f) && look(f); });
 }
 
 void Gate::follow() {
@@ -188,21 +213,28 @@ void Gate::follow() {
   // Queries must not spoil a capture that any thread of the program makes.
   for (const EventApi* api : {&runtime_events(), &driver_events()})
     if (int relaxed = 2; api->capture_mode != nullptr) api->capture_mode(&relaxed);
-  std::vector<Flight> mine;
   unsigned idle = 0;
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      if (mine.empty()) wake_.wait(lock, [&] { return !flights_.empty(); });
-      mine.insert(mine.end(), flights_.begin(), flights_.end());
-      flights_.clear();
+    std::unique_lock lock(mutex_);
+    if (flights_.empty()) idle = 0;
+    wake_.wait(lock, [&] { return !flights_.empty(); });
+    std::size_t ended = 0;
+    for (std::size_t i = 0; i < flights_.size();) {
+      const Flight flight = flights_[i];
+      if (flight.api->set_place != nullptr) flight.api->set_place(flight.place);
+      if (!look(flight)) {
+        ++i;
+      } else {
+        ++ended;
+        flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      lock.unlock();           // those who launch come in between
+      lock.lock();
     }
-    const std::size_t ended = std::erase_if(mine, [&](const Flight& flight) { return look(flight); });
+    if (ended != 0 && flights_.empty()) wake_.notify_all();
+    lock.unlock();
     if (ended != 0) {
       idle = 0;
-      const std::lock_guard lock(mutex_);
-      in_flight_ -= ended;
-      if (in_flight_ == 0) wake_.notify_all();
     } else if (++idle > 200) {
       nap(50'000);             // a long kernel: its end may be seen this late
     } else if (idle > 20) {
@@ -218,7 +250,7 @@ void Gate::at_end() {
   if (!enabled_) return;
   {
     std::unique_lock lock(mutex_);
-    if (in_flight_ != 0) wake_.wait_for(lock, std::chrono::milliseconds(100), [&] { return in_flight_ == 0; });
+    wake_.wait_for(lock, std::chrono::milliseconds(100), [&] { return flights_.empty(); });
   }
   client_.leave();
 }
@@ -244,7 +276,6 @@ void Gate::after_fork(bool child) {
   new (&names_mutex_) std::mutex;
   flights_.clear();
   pool_.clear();               // events of a context that the child does not have
-  in_flight_ = 0;
   following_ = false;
 }
 

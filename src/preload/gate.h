@@ -1,12 +1,12 @@
 // The gate inside a program that `simtlab corun exec` started: every launch asks the daemon, and its end is told.
 //
 // Loaded by LD_PRELOAD before anything else of the program, so nothing here runs before the first launch, except for the registration of what
-// happens at a fork. One thread of ours, with all signals blocked, asks events whether launches have ended.
+// happens at a fork. One thread of ours, with all signals blocked, asks events whether launches have ended; a thread that launches asks for those of its
+// stream itself first, which is sooner than being woken.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -60,6 +60,7 @@ class Gate {
     live::Client::Ticket ticket;
     const EventApi* api = nullptr;
     std::uintptr_t place = 0;
+    std::uint64_t stream = 0;                             // its key
     void *start = nullptr, *end = nullptr;                // null: cannot be followed
   };
   // Waits for the grant; false: ungated, nothing is to be told.
@@ -74,7 +75,9 @@ class Gate {
   Gate();
   bool take_events(Flight& flight);
   void give_events(const Flight& flight);
+  void keep_events(const Flight& flight);
   void follow();
+  void look_at_own(const Flight& next);
   bool look(const Flight& flight);
 
   bool enabled_ = true;
@@ -86,8 +89,7 @@ class Gate {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Flight> flights_;                            // not yet seen by the thread
-  std::size_t in_flight_ = 0;
+  std::vector<Flight> flights_;
   bool following_ = false, ending_ = false;
   struct Pair {
     const EventApi* api;

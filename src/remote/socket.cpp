@@ -124,29 +124,57 @@ Descriptor connect_to(const fs::path& path, const std::string& name) {
   return out;
 }
 
+namespace {
+
+Sent unsent() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM ? Sent::full : Sent::gone; }
+
+}  // namespace
+
 Sent send_packet(int socket, std::span<const std::byte> bytes, int pass) {
+  for (; pass < 0;) {
+    if (::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return Sent::yes;
+    if (errno != EINTR) return unsent();
+  }
   iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  if (pass >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &pass, sizeof pass);
-  }
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &pass, sizeof pass);
   for (;;) {
     if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return Sent::yes;
-    if (errno == EINTR) continue;
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM ? Sent::full : Sent::gone;
+    if (errno != EINTR) return unsent();
   }
 }
 
-std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed) {
+int receive_packets(int socket, std::span<Packet, most_received> into) {
+  std::array<mmsghdr, most_received> messages{};
+  std::array<iovec, most_received> parts;
+  for (std::size_t i = 0; i < most_received; ++i) {
+    parts[i] = {into[i].bytes.data(), into[i].bytes.size()};
+    messages[i].msg_hdr.msg_iov = &parts[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  for (;;) {
+    const int got = ::recvmmsg(socket, messages.data(), most_received, MSG_DONTWAIT, nullptr);
+    if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
+    if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+    for (int i = 0; i < got; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      into[at].size = (messages[at].msg_hdr.msg_flags & MSG_TRUNC) != 0 ? most_bytes + 1 : messages[at].msg_len;
+      if (messages[at].msg_len == 0) return i + 1;
+    }
+    return got;
+  }
+}
+
+std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed, bool wait) {
   for (;;) {
     iovec part{into.bytes.data(), into.bytes.size()};
     msghdr message{};
@@ -154,7 +182,7 @@ std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed) {
     message.msg_iovlen = 1;
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     if (passed != nullptr) message.msg_control = control, message.msg_controllen = sizeof control;
-    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+    const ssize_t got = ::recvmsg(socket, &message, (wait ? 0 : MSG_DONTWAIT) | MSG_TRUNC | MSG_CMSG_CLOEXEC);
     if (got > 0) {
       if (passed != nullptr) {
         *passed = {};
@@ -169,8 +197,9 @@ std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed) {
       return got > static_cast<ssize_t>(most_bytes) ? static_cast<std::ptrdiff_t>(most_bytes) + 1 : got;
     }
     if (got == 0) return -1;   // hang-up; a packet without bytes is no message either
-    if (errno == EINTR) continue;
-    return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+    // ECONNRESET is told once, if the other end went without having read everything: what it said before is still there.
+    if (errno == ECONNRESET || (errno == EINTR && !wait)) continue;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
   }
 }
 

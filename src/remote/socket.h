@@ -69,8 +69,13 @@ Descriptor connect_to(const std::filesystem::path& path, const std::string& name
 enum class Sent { yes, full, gone };
 // Never waits, raises no signal. pass: a descriptor to send along; -1: none.
 Sent send_packet(int socket, std::span<const std::byte> bytes, int pass = -1);
-// Never waits. Bytes received; 0: nothing there now; -1: the other end is gone. Longer packets than fit are cut, and come as most_bytes + 1.
+// Bytes received; 0: nothing there now; -1: the other end is gone. Longer packets than fit are cut, and come as most_bytes + 1.
 // passed: where a descriptor that came along is kept; null: none is accepted.
-std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed = nullptr);
+// wait: until there is something, or a signal or the socket's own time limit comes.
+std::ptrdiff_t receive_packet(int socket, Packet& into, Descriptor* passed = nullptr, bool wait = false);
+// As many as are there and fit, without waiting: how many; -1: the other end is gone. One without bytes, the last of them: it is gone after what came before.
+// Longer packets than fit have the size most_bytes + 1.
+inline constexpr std::size_t most_received = 16;
+int receive_packets(int socket, std::span<Packet, most_received> into);
 
 }  // namespace simtlab::remote

@@ -94,6 +94,11 @@ inline std::optional<double> dram_of(const Launch& launch) { return launch.profi
 inline std::optional<double> time_of(const Launch& launch) { return launch.profile == nullptr ? std::nullopt : launch.profile->time_ns; }
 inline std::optional<double> stall_of(const Launch& launch) { return launch.profile == nullptr ? std::nullopt : launch.profile->memory_stall; }
 
+// Policy::all_go of those that leave no slot empty.
+inline std::uint32_t all_that_fit(const Settings& settings) { return settings.limit; }
+// Of SHARK: as many as are among the allowed.
+inline std::uint32_t heaviest_and_lightest(const Settings& settings) { return settings.light && *settings.light < settings.limit ? *settings.light + 1 : settings.limit; }
+
 // SHARK's rule on the launches that `aged` left: see shark.cpp.
 void grant_shark(const View& view, Grants& grants);
 

@@ -20,6 +20,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_fair{"fair", "The client that is slowed down most is next.", decide};
+extern constinit const Policy policy_fair{"fair", "The client that is slowed down most is next.", decide, {}, all_that_fit};
 
 }  // namespace simtlab::corun

@@ -11,6 +11,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_mps{"mps", "In the order of arrival, as the hardware's queue does.", decide};
+extern constinit const Policy policy_mps{"mps", "In the order of arrival, as the hardware's queue does.", decide, {}, all_that_fit};
 
 }  // namespace simtlab::corun

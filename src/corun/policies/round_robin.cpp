@@ -25,6 +25,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_round_robin{"round-robin", "The client that was served longest ago is next.", decide};
+extern constinit const Policy policy_round_robin{"round-robin", "The client that was served longest ago is next.", decide, {}, all_that_fit};
 
 }  // namespace simtlab::corun

@@ -113,7 +113,7 @@ std::string live_log(const Mix& mix, const corun::Policy& policy, const std::str
   for (const corun::Workload& w : mix.workloads) {
     ++now;
     const live::ClientId id = core.connect(static_cast<std::int32_t>(now), now);
-    core.receive(id, live::Hello{1, 1, w.name}, ++now);
+    core.receive(id, live::Hello{live::protocol_version, live::protocol_version, false, w.name}, ++now);
     for (std::uint32_t k = 0; k < w.sequence.size(); ++k) core.receive(id, live::Register{k, 0, 0, w.name + "/" + w.sequence[k].kernel}, ++now);
   }
   std::map<std::uint64_t, std::uint64_t> client_of;

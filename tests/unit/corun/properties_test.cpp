@@ -71,6 +71,36 @@ TEST_P(EveryPolicy, DecidesTheSameFromTheEventsAlone) {
   EXPECT_EQ(again.log, host.log);
 }
 
+// What the daemon builds on when it lets clients go without asking (live/ring.h).
+TEST_P(EveryPolicy, GrantsAtOnceWhileNoMoreAreActiveThanItSays) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Settings settings = settings_for(seed);
+    RandomHost host(policy(GetParam()), settings, seed);
+    const std::uint32_t most = host.scheduler.all_go();
+    ASSERT_GE(most, 1u);
+    ASSERT_LE(most, settings.limit);
+    const auto busy = [&](ClientId client) { return std::ranges::any_of(host.running, [&](Sequence s) { return host.launches.at(s).client == client; }); };
+    for (int i = 0; i < 400; ++i) {
+      host.time += host.rng.below(400);
+      const std::uint64_t dice = host.rng.below(100);
+      if (host.clients.empty() || (dice < 5 && host.clients.size() < 12)) {
+        host.clients.push_back(++host.last_client);
+        host.scheduler.join(host.time, host.last_client, static_cast<std::int32_t>(host.rng.below(3)));
+      } else if (dice < 7) {
+        host.leave(host.clients[host.rng.below(host.clients.size())], false);
+      } else if (dice < 60 && host.running.size() < most) {
+        const ClientId client = host.clients[host.rng.below(host.clients.size())];
+        if (!busy(client)) host.launches.emplace(host.scheduler.launch(host.time, client, host.rng.below(2), static_cast<KernelId>(1 + host.rng.below(6))), RandomHost::Seen{client});
+      } else if (!host.running.empty()) {
+        host.end(host.running[host.rng.below(host.running.size())]);
+      }
+      for (const Grant& g : host.scheduler.decide()) host.granted(g);
+      ASSERT_EQ(host.scheduler.waiting(), 0u) << "seed " << seed << " limit " << settings.limit;
+    }
+    EXPECT_GT(host.grants, 20u);
+  }
+}
+
 // Grants that a launch saw given to others between the moment when it could go and its own.
 std::uint64_t worst_overtaking(const std::string& log) {
   struct Waiting { Sequence sequence; std::uint64_t key, since; };

@@ -21,7 +21,7 @@ struct Daemon {
   }
   ClientId join(const char* kernel = "k") {
     const ClientId id = core.connect(100 + static_cast<std::int32_t>(next++), ++now);
-    say(id, Hello{1, 1, "app"});
+    say(id, Hello{protocol_version, protocol_version, false, "app"});
     say(id, Register{0, 0, 0, kernel});
     core.take();
     return id;
@@ -56,7 +56,7 @@ using Granted = std::vector<std::pair<ClientId, std::uint64_t>>;
 TEST(LiveCore, HelloIsAnsweredAndComesFirst) {
   Daemon d;
   const ClientId id = d.core.connect(1, 0);
-  d.say(id, Hello{1, 4, "app"});
+  d.say(id, Hello{1, 4, false, "app"});
   const std::vector<Core::Output> out = d.core.take();
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(std::get<Welcome>(out[0].message).client, id);
@@ -69,7 +69,7 @@ TEST(LiveCore, HelloIsAnsweredAndComesFirst) {
 TEST(LiveCore, AnotherVersionIsRefused) {
   Daemon d;
   const ClientId id = d.core.connect(1, 0);
-  d.say(id, Hello{2, 9, "app"});
+  d.say(id, Hello{3, 9, false, "app"});
   EXPECT_EQ(d.refused(id), Refusal::version);
 }
 
@@ -186,7 +186,7 @@ TEST(LiveCore, KnownKernelsHaveTheirProfile) {
   };
   Core core(corun::policy("shark"), {}, {}, find);
   const ClientId id = core.connect(1, 1);
-  core.receive(id, Hello{1, 1, "app"}, 1);
+  core.receive(id, Hello{protocol_version, protocol_version, false, "app"}, 1);
   core.receive(id, Register{0, 0, 0, "known"}, 1);
   core.receive(id, Register{1, 0, 0, "unknown"}, 1);
   EXPECT_THAT(core.log(0).text, testing::HasSubstr("l2=5000000000 name=known\n"));
@@ -212,7 +212,7 @@ TEST(LiveCore, StatisticsComeInPagesAndTheLogInPieces) {
 TEST(LiveCore, NamesAreFitForLogsAndTerminals) {
   Daemon d;
   const ClientId id = d.core.connect(1, 0);
-  d.say(id, Hello{1, 1, "evil\n\x1b[2J"});
+  d.say(id, Hello{protocol_version, protocol_version, false, "evil\n\x1b[2J"});
   d.say(id, Register{0, 0, 0, "k \n0 grant 1"});
   EXPECT_EQ(d.core.stats(0, 1).rows[0].program, "evil??[2J");
   EXPECT_THAT(d.log, testing::Not(testing::HasSubstr("\n0 grant")));

@@ -55,7 +55,7 @@ struct World {
     switch (action) {
       case join:
         c.id = core.connect(static_cast<std::int32_t>(who), now);
-        core.receive(c.id, Hello{1, 1, "app"}, now);
+        core.receive(c.id, Hello{protocol_version, protocol_version, false, "app"}, now);
         core.receive(c.id, Register{0, 0, 0, std::string(1, static_cast<char>('k' + who))}, now);
         c.phase = Phase::joined;
         break;

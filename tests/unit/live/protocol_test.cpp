@@ -19,7 +19,7 @@ std::vector<Message> wire_samples() {
   request.stream = ~0ull;
   request.grid[2] = 65535;
   request.unit = Unit::graph;
-  return {Hello{1, 3, "heartwall"}, Register{2, 32, 4096, "_Z3fooPf"}, request, Done{9, 1234, true}, Cancel{3}, Bye{}, StatsRequest{32}, LogRequest{1ull << 33},
+  return {Hello{1, 3, true, "heartwall"}, Register{2, 32, 4096, "_Z3fooPf"}, request, Done{9, 1234, true}, Cancel{3}, Bye{}, StatsRequest{32}, LogRequest{1ull << 33},
           Welcome{1, 5, 1024}, Grant{9, 3}, Refused{Refusal::too_fast, "slow down"}, stats, Log{1, 3, "a\nb\n"}};
 }
 

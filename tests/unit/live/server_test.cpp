@@ -1,6 +1,5 @@
 // Daemon and clients over real sockets, in one process: threads, faults, hostile peers.
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,8 +8,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -18,77 +15,12 @@
 
 #include "base/error.h"
 #include "corun/log.h"
-#include "live/client.h"
-#include "live/server.h"
+#include "live_daemon.h"
 
 namespace simtlab::live {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  Folder() {
-    char name[] = "/tmp/simtlab-live-XXXXXX";
-    path = fs::path(::mkdtemp(name)) / "run";
-  }
-  ~Folder() { fs::remove_all(path.parent_path()); }
-  fs::path path;
-};
-
-// A daemon in a thread.
-struct Running {
-  explicit Running(const fs::path& directory, const char* policy = "mps", std::uint32_t limit = 8, ServerOptions options = {}) {
-    corun::Settings settings;
-    settings.limit = limit;
-    options.directory = directory;
-    server = std::make_unique<Server>(corun::policy(policy), settings, std::move(options));
-    log = server->core().log(0).text;
-    server->core().on_decision = [this](std::string_view line) { log += std::string(line) + "\n"; };
-    thread = std::thread([this] { server->run(); });
-  }
-  ~Running() { stop(); }
-  void stop() {
-    if (!thread.joinable()) return;
-    server->stop();
-    thread.join();
-  }
-  Totals end() {
-    stop();
-    return server->core().stats(0, server->now_ns()).totals;
-  }
-  std::string log;
-  std::unique_ptr<Server> server;
-  std::thread thread;
-};
-
-ClientOptions to(const fs::path& directory, bool strict = false) {
-  ClientOptions out;
-  out.directory = directory;
-  out.program = "test";
-  out.strict = strict;
-  out.retry_ns = 2'000'000;
-  return out;
-}
-
-// A peer that speaks for itself.
-struct Raw {
-  explicit Raw(const fs::path& directory) : socket(connect_to(directory)) {}
-  bool say(const Message& message) {
-    Packet packet;
-    encode(message, packet);
-    return send_packet(socket.get(), packet.span()) == Sent::yes;
-  }
-  bool bytes(std::string_view text) { return send_packet(socket.get(), std::as_bytes(std::span(text))) == Sent::yes; }
-  std::optional<Message> hear(int milliseconds = 5000) {
-    pollfd one{socket.get(), POLLIN, 0};
-    if (::poll(&one, 1, milliseconds) <= 0) return std::nullopt;
-    Packet packet;
-    if (receive_packet(socket.get(), packet) <= 0) return std::nullopt;
-    return decode(packet.span()).message;
-  }
-  bool greet() { return say(Hello{1, 1, "raw"}) && say(Register{0, 0, 0, "k"}) && hear().has_value(); }
-  Descriptor socket;
-};
 
 TEST(LiveServer, ThreadsOfAClientAreServedSideBySide) {
   Folder folder;
@@ -220,7 +152,7 @@ TEST(LiveServer, AClientKilledAtAnyStepHarmsNobody) {
   for (int step = 0; step < 7; ++step) {
     {
       Raw victim(folder.path);         // its socket closes at every stage of a launch
-      if (step >= 1) victim.say(Hello{1, 1, "victim"});
+      if (step >= 1) victim.say(Hello{protocol_version, protocol_version, false, "victim"});
       if (step >= 2) victim.say(Register{0, 0, 0, "k"});
       Request request;
       request.sequence = 1;
@@ -246,7 +178,7 @@ TEST(LiveServer, GarbageAndHalfMessagesEndTheirConnection) {
   Folder folder;
   Running daemon(folder.path);
   Packet whole;
-  encode(Hello{1, 1, "x"}, whole);
+  encode(Hello{protocol_version, protocol_version, false, "x"}, whole);
   const std::string good(reinterpret_cast<const char*>(whole.bytes.data()), whole.size);
   for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n"), good.substr(0, 20), good.substr(0, 4), std::string(100000, 'A'), good + "x"}) {
     Raw peer(folder.path);
@@ -268,7 +200,7 @@ TEST(LiveServer, PeersOfAnotherUserAreNotHeard) {
   Running daemon(folder.path, "mps", 8, options);
   Raw hostile(folder.path);
   ASSERT_TRUE(hostile.socket);
-  hostile.say(Hello{1, 1, "hostile"});
+  hostile.say(Hello{protocol_version, protocol_version, false, "hostile"});
   EXPECT_FALSE(hostile.hear(2000));
   pretend = ::geteuid();
   Raw friendly(folder.path);
