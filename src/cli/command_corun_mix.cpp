@@ -82,6 +82,7 @@ struct MixOptions {
   std::string applications;              // cycle
   RunOptions run;                        // cycle; the device is for both
   bool learn = false;
+  bool copies = false;                   // cycle
   bool cycle() const { return host == "cycle"; }
   bool on_sms() const { return cycle() || run.device.gpu.has_value(); }
   PolicyOptions policy;
@@ -116,6 +117,7 @@ void check_policies(const MixOptions& o) {
                                                      {"--model", o.on_sms() && !o.model.empty()},
                                                      {"--shorten", o.cycle() && o.shorten},
                                                      {"--applications", !o.cycle() && !o.applications.empty()},
+                                                     {"--copies", !o.cycle() && o.copies},
                                                      {"--set", !o.on_sms() && !d.set.empty()},
                                                      {"--config", !o.on_sms() && !d.config.empty()},
                                                      {"--sharing", !o.on_sms() && o.run.sharing},
@@ -203,7 +205,7 @@ void open_fast(const MixOptions& o, CorunStudy& study, MixHost& host) {
 }
 
 void open_cycle(const CLI::App& app, const MixOptions& o, CorunStudy& study, MixHost& host) {
-  host.cycle.emplace(app, o.applications, o.run);
+  host.cycle.emplace(app, o.applications, o.run, o.copies);
   host.applications = host.cycle->names();
   host.inputs = {host.cycle->file()};
   check_inputs(o.output, host.inputs);
@@ -318,6 +320,7 @@ void add_cycle_options(CLI::App& corun, MixOptions& o) {
   const CLI::Validator not_empty(refuse_empty, "");
   corun.add_option("--host", o.host, "fast: the interference model, or with --gpu a model of its SMs (default); cycle: recorded applications on the simulated GPU")->check(CLI::IsMember({"fast", "cycle"}))->type_name("HOST");
   corun.add_option("--applications", o.applications, "What the applications of mixes run (TOML, docs/corun.md; default: examples/corun.toml)")->check(not_empty)->type_name("FILE")->group(group);
+  corun.add_flag("--copies", o.copies, "Copies of the applications take their time and the engines for them, as under simtlab run; without, they take none")->group(group);
   corun.add_option("--sharing", o.run.sharing, "How kernels share the SMs: leftover, spatial, smk, serial, or KERNEL|APP=SM-SM,...")->check(not_empty)->type_name("POLICY")->group(group);
   corun.add_option("--threads", o.run.threads, "Host threads that simulate the SMs; 0 (default): all")->type_name("N")->group(group);
   corun.add_option("--max-time", o.run.max_time, "Stop after this wall time, e.g. 90 or \"2 s\"")->type_name("TIME")->group(group);

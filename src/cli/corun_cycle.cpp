@@ -55,8 +55,8 @@ corun::SmSharing sm_sharing(const device::Configuration& configuration, const de
           }};
 }
 
-CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run)
-    : app_(app), file_(applications_file(file)), run_(run), applications_(cohost::load_applications(file_)), configuration_(resolve_timing(run)), device_(device::load_device(configuration_)) {
+CycleApplications::CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run, bool copies)
+    : app_(app), file_(applications_file(file)), run_(run), copies_(copies), applications_(cohost::load_applications(file_)), configuration_(resolve_timing(run)), device_(device::load_device(configuration_)) {
   timing::check_main_memory(device_.device);
   gpu::parse_sharing(configuration_.options.sharing);   // its errors before anything runs
 }
@@ -120,7 +120,9 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a, cons
 }
 
 void CycleApplications::run_alone(const volatile bool* stop, CorunStudy& study) {
-  host_ = std::make_unique<cohost::CycleHost>(device_.device, cycle_options(configuration_.options, stop));
+  cohost::CycleOptions options = cycle_options(configuration_.options, stop);
+  options.copies = copies_;
+  host_ = std::make_unique<cohost::CycleHost>(device_.device, options);
   const std::string source = fmt::format("simtlab {} on simulated {}", version(), device_.device.name);
   for (const Recorded& r : recorded_) host_->add(r.application->name, r.trace, r.application->iterations, r.application->gap_ns, source);
   study.profiles = host_->profiles();

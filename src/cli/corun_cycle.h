@@ -23,7 +23,7 @@ corun::SmSharing sm_sharing(const device::Configuration& configuration, const de
 class CycleApplications {
  public:
   // file: empty for that of the examples. Throws Error.
-  CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run);
+  CycleApplications(const CLI::App& app, const std::string& file, const RunOptions& run, bool copies = false);
 
   std::vector<std::string> names() const;
   const std::filesystem::path& file() const { return file_; }
@@ -46,6 +46,7 @@ class CycleApplications {
   const CLI::App& app_;
   const std::filesystem::path file_;
   const RunOptions run_;
+  const bool copies_;
   const std::vector<cohost::Described> applications_;
   const device::Configuration configuration_;
   const device::LoadedDevice device_;

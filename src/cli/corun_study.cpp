@@ -236,6 +236,7 @@ result::Result result_of(const std::vector<CorunCell>& cells, bool applications)
         row.metrics.set("corun.wait.mean", a.waited_ns / static_cast<double>(a.launches));
         row.metrics.set("corun.wait.longest", a.longest_wait_ns);
         row.metrics.set("corun.wait.share", a.waited_ns / a.turnaround_ns);
+        if (a.copied_alone_ns > 0) row.metrics.set("corun.copies.alone", a.copied_alone_ns), row.metrics.set("corun.copies.together", a.copied_ns);
       }
     if (counts_traffic(c)) add_kernel_rows(c, cell_name, out);
   }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "cohost/profile.h"
+#include "gpu/copy_time.h"
 #include "result/totals.h"
 
 namespace simtlab::cohost {
@@ -46,6 +47,22 @@ std::vector<std::string> names_of(const Recording& recording) {
     shapes.push_back({recording.kernel(i), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, launch.shared_bytes()});
   }
   return step_names(shapes);
+}
+
+std::vector<corun::Copy> copies_of(std::span<const Recording::Transfer> transfers, const device::Device& device) {
+  using enum stream::trace::OpKind;
+  using Kind = gpu::Gpu::CopyKind;
+  std::vector<corun::Copy> out;
+  for (const Recording::Transfer& t : transfers) {
+    if (t.kind == invalidate) continue;
+    if (t.kind == fill) {
+      out.push_back({corun::Copy::within, gpu::fill_ns(device, t.a)});
+      continue;
+    }
+    const auto kind = static_cast<Kind>(std::min<std::uint64_t>(t.b, 2));
+    out.push_back({kind == Kind::host_to_device ? corun::Copy::in : kind == Kind::device_to_host ? corun::Copy::out : corun::Copy::within, gpu::copy_ns(device, t.a, kind)});
+  }
+  return out;
 }
 
 }  // namespace
@@ -93,6 +110,12 @@ void CycleHost::add(const std::string& name, const std::filesystem::path& trace,
   profiles_.add(std::move(described));
 }
 
+void CycleHost::add_copies(const Application& application, corun::Workload& workload) const {
+  const Recording& recording = application.recording;
+  for (std::size_t i = 0; i < workload.sequence.size(); ++i) workload.sequence[i].before = copies_of(recording.before(i), device_);
+  workload.after = copies_of(recording.before(recording.launches()), device_);
+}
+
 // A launch on a GPU that has just been switched on.
 result::KernelResult CycleHost::run_cold(const Application& application, std::size_t launch, const CycleOptions& cycle) const {
   result::KernelResult out;
@@ -111,6 +134,7 @@ corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const coru
     const corun::ApplicationResult& before = alone(a.name);
     a.solo_ns = before.gpu_ns;
     a.alone_ns = before.turnaround_ns;
+    a.copied_alone_ns = before.copied_ns;
     for (std::size_t k = 0; k < a.kernels.size(); ++k) {
       a.kernels[k].solo_ns = before.kernels[k].gpu_ns;
       a.kernels[k].alone = before.kernels[k].together;
@@ -135,6 +159,12 @@ corun::MixResult CycleHost::run(std::span<const corun::Workload> mix, const coru
     traffic[process][name].add(traffic_of(result.metrics));
     if (results != nullptr) keep(*results, std::move(result), name, known[process]->recording.launch(launch));
   });
+  std::vector<corun::Workload> with_copies;
+  if (cycle.copies) {
+    with_copies.assign(mix.begin(), mix.end());
+    for (std::size_t p = 0; p < mix.size(); ++p) add_copies(*known[p], with_copies[p]);
+    mix = with_copies;
+  }
   corun::MixResult out = corun::run_mix(mix, policy, options, machine);
   for (std::size_t p = 0; p < mix.size(); ++p)
     for (corun::KernelShare& k : out.applications[p].kernels) k.together = traffic[p][k.name];

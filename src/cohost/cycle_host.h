@@ -31,6 +31,7 @@ class CycleHost {
  private:
   struct Application;
 
+  void add_copies(const Application& application, corun::Workload& workload) const;
   result::KernelResult run_cold(const Application& application, std::size_t launch, const CycleOptions& cycle) const;
   corun::MixResult run(std::span<const corun::Workload> mix, const corun::Policy& policy, const corun::HostOptions& options, const CycleOptions& cycle, std::vector<result::KernelResult>* results) const;
 

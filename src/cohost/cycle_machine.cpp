@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "gpu/copy_time.h"
 
 namespace simtlab::cohost {
 namespace {
@@ -41,7 +42,11 @@ void CycleMachine::begin(std::size_t process, std::uint64_t launch, corun::Time 
   Job job;
   job.process = process;
   job.launch = launch % recording.launches();
-  job.source = std::make_unique<stream::MovedLaunch>(recording.launch(job.launch), static_cast<std::uint64_t>(process + 1) << address_bits);
+  const std::uint64_t move = static_cast<std::uint64_t>(process + 1) << address_bits;
+  job.source = std::make_unique<stream::MovedLaunch>(recording.launch(job.launch), move);
+  if (options_.copies)
+    for (const Recording::Transfer& written : recording.before(job.launch))
+      if (written.kind == stream::trace::OpKind::invalidate) gpu::written(*gpu_, device_, written.a + move, written.b);
   queue_.push_back(std::move(job));
   start_what_fits(now);
 }

@@ -28,6 +28,7 @@ namespace simtlab::cohost {
 struct CycleOptions {
   timing::Options timing;                 // its sharing is that of `sharing`
   gpu::Sharing sharing;                   // parts may name kernels or applications
+  bool copies = false;                    // of the programs: they take time, and what they write is gone from L2
 };
 
 class CycleMachine final : public corun::Machine {

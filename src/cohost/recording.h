@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ class Recording {
   // Of the kernel of a launch, as C++ writes it, with its parameters.
   const std::string& kernel(std::size_t launch) const { return names_[launch]; }
   const std::string& mangled(std::size_t launch) const;
+  // What the program did to memory before a launch, and after the last one (launches()), in its order: copies and fills with their bytes, and
+  // ranges that were written.
+  struct Transfer {
+    stream::trace::OpKind kind = stream::trace::OpKind::copy;   // copy, fill or invalidate
+    std::uint64_t a = 0, b = 0;                                 // as in stream::trace::OpKind
+  };
+  std::span<const Transfer> before(std::size_t launch) const;
   // Lives as long as the recording; may run several times at once.
   const stream::trace::ReplayedLaunch& launch(std::size_t launch) const;
 
@@ -28,6 +36,8 @@ class Recording {
   std::unique_ptr<stream::trace::Reader> reader_;
   std::vector<stream::trace::Kernel> kernels_;
   std::vector<std::string> names_;
+  std::vector<Transfer> transfers_;
+  std::vector<std::size_t> transfers_of_;   // of each launch, and after the last one: where they begin
   mutable std::vector<std::unique_ptr<stream::trace::ReplayedLaunch>> made_;
 };
 

@@ -1,6 +1,7 @@
 #include "corun/host.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <queue>
@@ -18,6 +19,7 @@ struct Process {
   std::uint64_t next = 0;                // launch
   Sequence sequence = 0;                 // of the launch that runs
   Time began = 0;
+  std::vector<Copy> copies;              // that it has yet to make, the next one last
   std::size_t record = none;             // of its launch, in MixResult::launches
   static constexpr std::size_t none = ~std::size_t{0};
   std::size_t step() const { return next % kernels.size(); }
@@ -67,6 +69,7 @@ class Host {
       scheduler_.join(0, static_cast<ClientId>(p + 1), w.priority);
       processes_.push_back(std::move(process));
       out_.applications.push_back(std::move(r));
+      copies_of(processes_.back(), nullptr, w.sequence.front());
       arrivals_.push({static_cast<Time>(std::llround(w.start_ns)), p});
     }
     unfinished_ = mix_.size();
@@ -91,14 +94,38 @@ class Host {
     const double alone = profile.time_ns.value_or(0);
     a.solo_ns += alone, k.solo_ns += alone;
     a.alone_ns += alone;
-    if (++p.next < w.launches()) {
-      a.alone_ns += w.gap_ns;
-      arrivals_.push({now_ + static_cast<Time>(std::llround(w.gap_ns)), process});
-      return;
-    }
-    a.turnaround_ns = static_cast<double>(now_) - w.start_ns;
+    const bool last = step + 1 == w.sequence.size();
+    const bool more = ++p.next < w.launches();
+    if (more) copies_of(p, last ? &w.after : nullptr, w.sequence[p.step()]);
+    else p.copies.assign(w.after.rbegin(), w.after.rend());
+    if (more) a.alone_ns += w.gap_ns;
+    if (!more && p.copies.empty()) return finish(process);
+    arrivals_.push({now_ + (more ? static_cast<Time>(std::llround(w.gap_ns)) : 0), process});
+  }
+
+  static void copies_of(Process& p, const std::vector<Copy>* after, const Workload::Step& next) {
+    p.copies.assign(next.before.rbegin(), next.before.rend());
+    if (after != nullptr) p.copies.insert(p.copies.end(), after->rbegin(), after->rend());
+  }
+
+  void finish(std::size_t process) {
+    out_.applications[process].turnaround_ns = static_cast<double>(now_) - processes_[process].workload->start_ns;
     --unfinished_;
     scheduler_.leave(now_, static_cast<ClientId>(process + 1));
+  }
+
+  // The process comes back when the copy is done.
+  void copy(std::size_t process) {
+    Process& p = processes_[process];
+    const Copy one = p.copies.back();
+    p.copies.pop_back();
+    Time& free = engine_free_[one.engine];
+    free = std::max(free, now_) + static_cast<Time>(std::llround(one.ns));
+    ApplicationResult& a = out_.applications[process];
+    a.copied_ns += static_cast<double>(free - now_);
+    a.copied_alone_ns += one.ns;
+    a.alone_ns += one.ns;
+    arrivals_.push({free, process});
   }
 
   void arrived() {
@@ -106,6 +133,14 @@ class Host {
       const std::size_t process = arrivals_.top().process;
       arrivals_.pop();
       Process& p = processes_[process];
+      if (!p.copies.empty()) {
+        copy(process);
+        continue;
+      }
+      if (p.next == p.workload->launches()) {
+        finish(process);
+        continue;
+      }
       p.record = out_.launches.size() < options_.launches ? out_.launches.size() : Process::none;
       if (p.record != Process::none) out_.launches.push_back({process, p.shares[p.step()], now_, now_, now_});
       scheduler_.launch(now_, static_cast<ClientId>(process + 1), 0, p.kernels[p.step()]);
@@ -138,6 +173,7 @@ class Host {
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   Time now_ = 0;
   std::size_t unfinished_ = 0, running_ = 0;
+  std::array<Time, Copy::engines> engine_free_{};   // when each has done all that was asked of it
   MixResult out_;
 };
 

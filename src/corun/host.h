@@ -13,11 +13,23 @@
 
 namespace simtlab::corun {
 
+// Of data between host and GPU, or within its memory. Each engine does one at a time, for all processes, in the order in which they ask.
+struct Copy {
+  enum Engine : std::uint8_t { in, out, within, engines };
+  Engine engine = in;
+  double ns = 0;                      // when nobody else has the engine
+};
+
 // An application as a host runs it.
 struct Workload {
-  struct Step { std::string kernel; Profile profile; };
+  struct Step {
+    std::string kernel;
+    Profile profile;
+    std::vector<Copy> before = {};    // between the end of the kernel before and this launch
+  };
   std::string name;
   std::vector<Step> sequence;
+  std::vector<Copy> after = {};       // the last kernel of an iteration
   std::uint64_t iterations = 1;
   double gap_ns = 0;                  // of the host, after each kernel
   double start_ns = 0;                // when its first launch comes
@@ -47,8 +59,9 @@ struct ApplicationResult {
   std::uint64_t launches = 0;
   double solo_ns = 0;         // its kernels one after another, alone
   double gpu_ns = 0;          // the same in the mix: sum of the durations, without waiting (as the thesis counts)
-  double turnaround_ns = 0;   // from its start to its end, with waiting and gaps (what users feel)
-  double alone_ns = 0;        // turnaround alone: solo_ns + gaps
+  double turnaround_ns = 0;   // from its start to its end, with waiting, copies and gaps (what users feel)
+  double alone_ns = 0;        // turnaround alone: solo_ns + copies + gaps
+  double copied_ns = 0, copied_alone_ns = 0;   // copies, together with waiting for their engines, and alone
   double waited_ns = 0, longest_wait_ns = 0;   // for grants: sum, and of one launch
   std::vector<KernelShare> kernels;            // in the order of their first launches
   double slowdown_gpu() const { return gpu_ns / solo_ns; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/copy_time.h"
 #include "gpu/impl.h"
 
 namespace simtlab::gpu {
@@ -21,15 +22,15 @@ std::optional<std::uint64_t> extent(const Gpu::Box& box, std::uint64_t pitch, st
 
 }  // namespace
 
-double Gpu::Impl::copy_time(std::uint64_t bytes, CopyKind kind) const {
+double copy_ns(const device::Device& device, std::uint64_t bytes, Gpu::CopyKind kind) {
   const double size = static_cast<double>(bytes);
   const device::Device::Host& host = device.host;
   switch (kind) {
-    case CopyKind::host_to_device:
+    case Gpu::CopyKind::host_to_device:
       return host.copy_latency_ns + size / host.copy_bandwidth_h2d * 1e9;
-    case CopyKind::device_to_host:
+    case Gpu::CopyKind::device_to_host:
       return host.copy_latency_ns + size / host.copy_bandwidth_d2h * 1e9;
-    case CopyKind::device_to_device:
+    case Gpu::CopyKind::device_to_device:
       break;
   }
   // Read and written by the same memory.
@@ -38,16 +39,24 @@ double Gpu::Impl::copy_time(std::uint64_t bytes, CopyKind kind) const {
   return host.launch_overhead_ns + 2 * size / bandwidth * 1e9;
 }
 
-double Gpu::Impl::fill_time(std::uint64_t bytes) const {
+double fill_ns(const device::Device& device, std::uint64_t bytes) {
   const double bandwidth =
       device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
   return device.host.launch_overhead_ns + static_cast<double>(bytes) / bandwidth * 1e9;
 }
 
+void written(timing::Gpu& gpu, const device::Device& device, std::uint64_t address, std::uint64_t bytes) {
+  // A range as large as L2 empties all of it, which is right for very large ones only.
+  constexpr std::uint64_t everything = std::uint64_t{1} << 28;
+  if (bytes > everything) return gpu.invalidate(address, bytes);
+  const std::uint64_t step = std::max<std::uint64_t>(device.l2.bytes / 4, 4096);
+  for (std::uint64_t at = 0; at < bytes; at += step) gpu.invalidate(address + at, std::min(step, bytes - at));
+}
+
 void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect) {
   note(stream::trace::OpKind::copy, {.flag = async, .stream = stream, .a = bytes, .b = static_cast<std::uint64_t>(kind)});
   Work work;
-  work.duration_ns = copy_time(bytes, kind);
+  work.duration_ns = copy_ns(device, bytes, kind);
   work.engine = kind == CopyKind::host_to_device ? Engine::copy_in : kind == CopyKind::device_to_host ? Engine::copy_out : Engine::within;
   work.effect = std::move(effect);
   ++copy_count;
@@ -59,7 +68,7 @@ void Gpu::Impl::charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool
 void Gpu::Impl::charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect) {
   note(stream::trace::OpKind::fill, {.flag = async, .stream = stream, .a = bytes});
   Work work;
-  work.duration_ns = fill_time(bytes);
+  work.duration_ns = fill_ns(device, bytes);
   work.engine = Engine::within;
   work.effect = std::move(effect);
   ++copy_count;

@@ -87,8 +87,6 @@ struct Gpu::Impl final : KernelEngine {
   };
 
   // copies.cpp
-  double copy_time(std::uint64_t bytes, CopyKind kind) const;
-  double fill_time(std::uint64_t bytes) const;
   // effect: what the copy does to memory when it ends; may be empty.
   void charge(std::uint64_t bytes, CopyKind kind, StreamId stream, bool async, std::function<void()> effect);
   void charge_fill(std::uint64_t bytes, StreamId stream, bool async, std::function<void()> effect);

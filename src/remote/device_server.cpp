@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "gpu/copy_time.h"
 #include "result/json.h"
 
 namespace simtlab::remote {
@@ -127,7 +128,7 @@ void DeviceServer::on_call(Number number, Client& client, const Call& call, Desc
       client.until_ns = call.ns;
       return;
     case Call::invalidate:
-      if (call.address < (std::uint64_t{1} << address_bits) && call.bytes <= (std::uint64_t{1} << address_bits)) gpu_->invalidate(call.address + (number << address_bits), call.bytes);
+      gpu::written(*gpu_, device_, call.address + (number << address_bits), call.bytes);
       return answer(client, {.kind = Answer::done});
     case Call::clock: return answer(client, {.kind = Answer::done});
     case Call::give_up:

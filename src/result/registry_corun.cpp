@@ -29,6 +29,8 @@ constexpr MetricDeclaration rows[] = {
     {"corun.wait.mean", "ns", "Time that a launch waited for its grant, mean.", "total", "", "", none, ""},
     {"corun.wait.longest", "ns", "Longest time that a launch waited for its grant.", "total", "", "", none, ""},
     {"corun.wait.share", "1", "Waiting for grants over turnaround, mean of the applications.", "total", "", "", none, ""},
+    {"corun.copies.alone", "ns", "Time of an application's copies and fills when it runs alone.", "total", "", "", none, ""},
+    {"corun.copies.together", "ns", "The same in the mix: what is more, others had the engine.", "total", "", "", none, ""},
     {"corun.time.alone", "ns", "Time on the GPU of a kernel's launches when the application runs alone.", "total", "", "", none, ""},
     {"corun.time.together", "ns", "The same in the mix.", "total", "", "", none, ""},
     {"corun.l2.share", "1", "Bytes of a kernel over the bytes of the whole mix that L2 moved.", "total", "", "", none, ""},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "gpu/copy_time.h"
 #include "small_gpu.h"
 
 namespace simtlab::cohost {
@@ -101,6 +102,42 @@ TEST(CycleHost, ResultsDoNotDependOnThreads) {
   }
   EXPECT_EQ(logs[0], logs[1]);
   EXPECT_NE(logs[0].find(" grant 10\n"), std::string::npos);
+}
+
+// A mebibyte there and back, for each of two iterations.
+struct Copying {
+  explicit Copying(bool copies) : cycle(device, options(copies)) {
+    for (const char* name : {"a", "b"}) cycle.add(name, record(folder.path, name, {{"stream", 32, 4}}, bytes), 2, 0, "test");
+    in = gpu::copy_ns(device, bytes, gpu::Gpu::CopyKind::host_to_device), out = gpu::copy_ns(device, bytes, gpu::Gpu::CopyKind::device_to_host);
+  }
+  static CycleOptions options(bool copies) {
+    CycleOptions out;
+    out.copies = copies;
+    return out;
+  }
+  corun::MixResult run(const std::vector<std::string>& names) const { return cycle.run(corun::workloads(cycle.profiles(), names, 1), corun::policy("mps"), {}); }
+  static constexpr std::uint64_t bytes = std::uint64_t{1} << 20;
+  Folder folder;
+  device::Device device = four_sms();
+  CycleHost cycle;
+  double in = 0, out = 0;
+};
+
+TEST(CycleHost, CopiesTakeTheirTimeAndOneEngineEach) {
+  const Copying with(true), without(false);
+  const corun::ApplicationResult alone = with.run({"a"}).applications.front(), before = without.run({"a"}).applications.front();
+  EXPECT_NEAR(alone.copied_ns, 2 * (with.in + with.out), 4);
+  EXPECT_EQ(before.copied_ns, 0);
+  EXPECT_NEAR(alone.turnaround_ns, alone.gpu_ns + alone.copied_ns, 4);
+  EXPECT_EQ(alone.slowdown_turnaround(), 1);
+  // What was copied anew is not in L2: both launches bring it there.
+  EXPECT_NEAR(alone.kernels[0].together->l2_misses, 2 * before.kernels[0].together->l2_misses, 0.1 * before.kernels[0].together->l2_misses);
+  const corun::MixResult both = with.run({"a", "b"});
+  const corun::ApplicationResult &a = both.applications[0], &b = both.applications[1];
+  EXPECT_NEAR(a.copied_alone_ns, alone.copied_ns, 4);
+  EXPECT_GE(b.copied_ns, b.copied_alone_ns + 0.99 * with.in) << "the second waits for the engine";
+  EXPECT_GT(b.slowdown_turnaround(), 1);
+  EXPECT_GE(both.makespan_ns, std::max(a.turnaround_ns, b.turnaround_ns));
 }
 
 TEST(CycleHost, NothingToRunIsAnError) {

@@ -74,7 +74,8 @@ struct Launched {
 };
 
 // What a program that launches these leaves behind.
-inline std::filesystem::path record(const std::filesystem::path& folder, const std::string& name, const std::vector<Launched>& launches) {
+// copied: bytes to the GPU before the launches, and back after them.
+inline std::filesystem::path record(const std::filesystem::path& folder, const std::string& name, const std::vector<Launched>& launches, std::uint64_t copied = 0) {
   const std::filesystem::path path = folder / (name + ".simt");
   gpu::Options options;
   options.mode = gpu::Mode::functional;
@@ -82,10 +83,13 @@ inline std::filesystem::path record(const std::filesystem::path& folder, const s
   gpu::Gpu gpu(four_sms(), options);
   const gpu::ModuleId module = gpu.load_module("two.ptx", two_kernels);
   const std::uint64_t data = *gpu.allocate(std::uint64_t{1} << 22, "data");
+  std::vector<std::byte> bytes(copied);
+  if (copied != 0) gpu.copy(reinterpret_cast<void*>(data), bytes.data(), copied, gpu::Gpu::CopyKind::host_to_device, 0, false);
   for (const Launched& l : launches) {
     struct { std::uint64_t data; std::uint32_t rounds, unused; } const params{data, l.rounds, 0};
     gpu.launch(*gpu.find_kernel(module, l.kernel), {l.blocks, 1, 1}, {128, 1, 1}, 0, std::as_bytes(std::span(&params, 1)).first(12), 0);
   }
+  if (copied != 0) gpu.copy(bytes.data(), reinterpret_cast<const void*>(data), copied, gpu::Gpu::CopyKind::device_to_host, 0, false);
   gpu.synchronize();
   gpu.finish_recording();
   return path;
