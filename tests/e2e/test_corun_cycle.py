@@ -109,6 +109,18 @@ class Cycle(Case):
             self.assertLessEqual(abs(total[f"corun.host.rank.{kind}"]["value"]), 1)
         self.assertEqual(out, self.ok(*arguments).stdout)
 
+    def test_copies_count_in_turnaround_and_wait_for_each_other(self):
+        rows = {}
+        for option in ((), ("--copies",)):
+            self.corun("--mix", "memory,memory", "--limit", "2", "--policy", "mps", "--all", "--json=r.json", *option)
+            rows[option] = [k["metrics"] for k in json.loads((self.folder / "r.json").read_text())["kernels"] if "corun.wait.share" in k["metrics"] and "mix 1: " in k["name"]]
+        self.assertNotIn("corun.copies.alone", rows[()][0])
+        copied = [(m["corun.copies.alone"]["value"], m["corun.copies.together"]["value"]) for m in rows[("--copies",)]]
+        self.assertGreater(copied[0][0], 0)
+        self.assertEqual(copied[0][0], copied[1][0])
+        self.assertGreater(copied[1][1], copied[1][0], "the second waits for the engine")
+        self.fails(2, "corun", "--mix", "HW,BH", "--copies", says=["--copies", "[option-conflict]"])
+
     def test_what_makes_no_sense_is_refused(self):
         for arguments, says in ((("--set", "sm.count=4"), "--set has no effect on the fast host without --gpu"), (("--sharing", "smk"), "--sharing has no effect on the fast host without --gpu"),
                                 (("--gpu", "h100", "--model", "m.toml"), "--model has no effect on the fast host with --gpu"), (("--gpu", "h100", "--threads", "2"), "--threads has no effect on the fast host"), (("--host", "cycle", "--model", "m.toml"), "--model has no effect on the cycle host"),
