@@ -68,6 +68,7 @@ void Sm::prepare() {
   mshr_.clear();
   constant_mshr_.clear();
   lg_port_.reset();
+  first_scheduler_ = 0;
   mio_port_.reset();
   lg_queue_.clear();
   lg_segments_.clear();
@@ -187,8 +188,12 @@ void Sm::run(Cycle end) {
     deliver(now);
     launch_blocks(now);
     if (lg_retry_at_ <= now) retry_lg(now);
-    for (WarpScheduler& scheduler : schedulers_)
-      if (scheduler.next_try <= now) evaluate(scheduler, now);
+    // Who used a unit of the whole SM last comes last: schedulers take turns at it.
+    const std::size_t first = first_scheduler_;
+    for (std::size_t i = first; i < schedulers_.size(); ++i)
+      if (schedulers_[i].next_try <= now) evaluate(schedulers_[i], now);
+    for (std::size_t i = 0; i < first; ++i)
+      if (schedulers_[i].next_try <= now) evaluate(schedulers_[i], now);
   }
 }
 
@@ -284,7 +289,7 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   for (const Pipe pipe : {Pipe::mio, Pipe::lg, Pipe::tex}) {
     const WarpScheduler::Mask wanting = scheduler.next_pipe[static_cast<std::size_t>(pipe)] & scheduler.ready;
     if (wanting == 0) continue;
-    const Cycle free = throttled_until(pipe, now);
+    const Cycle free = throttled_until(scheduler, pipe, now);
     if (free <= now) continue;
     throttled |= wanting;
     free_again = std::min(free_again, free);
@@ -358,10 +363,13 @@ unsigned Sm::blamed(const WarpScheduler& scheduler, const WarpScheduler::Next& n
 }
 
 // First cycle at which the unit's queue takes another instruction; never: an event will say.
-Cycle Sm::throttled_until(Pipe pipe, Cycle now) const {
+// Of schedulers that issue in turns (Fermi) the one whose turn comes as the unit takes more would always be the same: who used it last waits for
+// the others' turns.
+Cycle Sm::throttled_until(const WarpScheduler& scheduler, Pipe pipe, Cycle now) const {
   const memory::Port& port = pipe == Pipe::mio ? mio_port_ : lg_port_;
   if (pipe != Pipe::mio && lg_queue_.size() >= lg_queue_depth) return never;
-  return port.free_at() > now + queue_ahead ? port.free_at() - queue_ahead : now;
+  const Cycle ahead = queue_ahead - (index_of(scheduler) + 1 == first_scheduler_ ? tick_mask_ : 0);
+  return port.free_at() > now + ahead ? port.free_at() - ahead : now;
 }
 
 // All warps wait for events: data first, then what the program itself orders.

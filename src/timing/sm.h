@@ -163,7 +163,7 @@ class Sm {
   void evaluate(WarpScheduler& scheduler, Cycle now);
   bool open(WarpScheduler& scheduler, Cycle now) const;
   void hold(WarpScheduler& scheduler);
-  Cycle throttled_until(Pipe pipe, Cycle now) const;
+  Cycle throttled_until(const WarpScheduler& scheduler, Pipe pipe, Cycle now) const;
   Stall waiting_reason(const WarpScheduler& scheduler) const;
   void end_warp(std::uint32_t warp, Cycle now);
   static constexpr unsigned nobody = max_scheduler_warps;
@@ -183,6 +183,10 @@ class Sm {
   Issued issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bool more);
   Issued issue_part(WarpScheduler& scheduler, unsigned local, Warp& warp, const InstInfo& info, Cycle now);
   bool pairs(const InstInfo& first, const InstInfo& second) const;
+  Cycle take(memory::Port& port, std::uint32_t warp, FixedCycles cost, Cycle now) {
+    first_scheduler_ = warps_[warp].scheduler + 1u;
+    return port.take(now, cost);
+  }
   void occupy(WarpScheduler& scheduler, Pipe pipe, FixedCycles interval, Cycle now);
   void count(const InstInfo& info, const stream::Step& step);
   void advance_warp(std::uint32_t warp, Cycle floor, Stall reason);
@@ -254,6 +258,7 @@ class Sm {
   memory::Cache l1_, constant_cache_;
   memory::Mshr mshr_, constant_mshr_;
   memory::Port lg_port_, mio_port_;
+  unsigned first_scheduler_ = 0;               // who may use them first in the next cycle
   memory::Ring<LgInstruction> lg_queue_;
   memory::Ring<stream::Segment> lg_segments_;
   Cycle lg_retry_at_ = never, lg_blocked_since_ = never;

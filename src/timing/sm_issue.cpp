@@ -56,7 +56,7 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
       Cycle ready = now + latency(warp, info.latency);
       // A shuffle takes its turn at the unit that it shares with shared memory.
       if (info.pipe == Pipe::mio) {
-        ready += mio_port_.take(now, info.sm_cost) - now;
+        ready += take(mio_port_, number, info.sm_cost, now) - now;
         account_->shared_busy += info.sm_cost;
       }
       set_destinations(number, program, info, entry(ready, info.stall));
@@ -92,7 +92,7 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   if (!pairs(info, following)) return Issued::last;
   const Pipe pipe = following.pipe_of(0);
   const bool free = (scheduler.pipe_free[static_cast<std::size_t>(pipe)] >> memory::fixed_bits) <= now + tick_mask_ &&   // within this turn
-                    (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(pipe, now) <= now);
+                    (pipe != Pipe::mio && pipe != Pipe::lg && pipe != Pipe::tex ? true : throttled_until(scheduler, pipe, now) <= now);
   return free ? Issued::more : Issued::last;
 }
 

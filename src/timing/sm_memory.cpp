@@ -58,7 +58,7 @@ void Sm::shared_access(std::uint32_t number, const InstInfo& info, const stream:
   account_->shared_bytes += std::uint64_t{step.bytes} * static_cast<unsigned>(std::popcount(step.mask));
   // One pass is what a full warp of 32-bit words takes: 32 / throughput cycles.
   const FixedCycles pass = config_.pipes[atomic ? OpClass::shared_atomic : OpClass::shared].sm_cost;
-  const Cycle start = mio_port_.take(now, passes * pass);
+  const Cycle start = take(mio_port_, number, passes * pass, now);
   account_->shared_busy += passes * pass;
   const Cycle behind = ((passes - 1) * pass) >> memory::fixed_bits;
   account_->memory_stage_cycles += behind;
@@ -165,7 +165,7 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   FixedCycles cost = 0;
   for (unsigned i = 0; i < segments_.count; ++i) cost += l1_cost(segments_.items[i]);
   account_->l1_bytes += std::uint64_t{segments_.sector_count()} * 32;
-  const Cycle start = lg_port_.take(now, std::max(cost, info.sm_cost));
+  const Cycle start = take(lg_port_, number, std::max(cost, info.sm_cost), now);
   account_->l1_busy += std::max(cost, info.sm_cost);
   unsigned done = 0;
   FixedCycles turn = 0;

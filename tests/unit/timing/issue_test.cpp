@@ -128,5 +128,22 @@ TEST(Issue, TwoAccessesToMemoryAreNeverPairedAnArithmeticOneAndAnAccessAre) {
   EXPECT_LT(time(device, mixed), 0.8 * time(single, mixed));
 }
 
+// Warps that do nothing but read what L1 holds: none is held back for the sake of another scheduler's, so that all end together.
+class FairUse : public testing::TestWithParam<std::string> {};
+
+TEST_P(FairUse, SchedulersTakeTurnsAtTheUnitsOfTheSm) {
+  device::Device device = device_of(GetParam());
+  device.sm.count = 1;
+  device.instruction.caches = false;
+  for (const char* load : {"ld.shared.v4.b32 {%r2, %r3, %r4, %r5}, [s];\n", "ld.global.ca.v4.b32 {%r2, %r3, %r4, %r5}, [%rd1];\n"}) {
+    Simulator simulator(device, kernel_of(load));
+    const std::uint64_t in = simulator.allocate(4096);
+    const auto result = simulator.run("k", {1, 1, 1}, {device.sm.max_threads_per_block, 1, 1}, 40u, in);
+    EXPECT_LT(metric(result, "stall.no_warp"), 0.02) << load;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SeveralSchedulers, FairUse, testing::Values("gtx480", "k40", "titanx-maxwell", "v100", "h100"), [](const auto& info) { return test_name(info.param); });
+
 }  // namespace
 }  // namespace simtlab::timing
