@@ -30,9 +30,69 @@ struct ProfileRun {
   std::string database, application;
 };
 
-// k: all launches of one kernel, merged.
-corun::KernelProfile profile_of(const result::KernelResult& k, const std::string& application, const device::Device& device, const std::string& source) {
-  return {application, k.name, cohost::profile_of(k, device), source};
+using Kernels = std::vector<result::KernelResult>;
+
+// Launches of each process that used the GPU, called by their steps. Processes end in any order: they are put into that of what they launch, so that the
+// same program gives the same profiles.
+std::vector<Kernels> processes_of(const Kernels& all, const std::vector<std::size_t>& counts) {
+  std::vector<Kernels> out;
+  auto at = all.begin();
+  const auto add = [&](std::size_t count) {
+    if (count == 0) return;
+    Kernels& kernels = out.emplace_back(at, at + static_cast<std::ptrdiff_t>(count));
+    at += static_cast<std::ptrdiff_t>(count);
+    std::vector<cohost::LaunchShape> shapes;
+    for (const result::KernelResult& k : kernels) shapes.push_back(cohost::shape_of(k));
+    const std::vector<std::string> steps = cohost::step_names(shapes);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      if (steps[i] != kernels[i].name) kernels[i].name = kernels[i].demangled = steps[i];
+  };
+  for (const std::size_t count : counts) add(count);
+  add(static_cast<std::size_t>(all.end() - at));   // of no program
+  std::ranges::stable_sort(out, [](const Kernels& a, const Kernels& b) { return std::ranges::lexicographical_compare(a, b, {}, &result::KernelResult::name, &result::KernelResult::name); });
+  return out;
+}
+
+struct Source {
+  const device::Device& device;
+  std::string text;
+};
+
+// What one process launched, added to the profiles; its rows of the table.
+std::string add_process(const Kernels& kernels, const std::string& name, const Source& source, corun::Profiles& profiles) {
+  std::string text;
+  for (const result::KernelResult& k : result::merge_by_name(kernels)) {
+    corun::KernelProfile one{name, k.name, cohost::profile_of(k, source.device), source.text};
+    // The first launch finds the least in L2.
+    if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name); first->launches == 1) cohost::add_cold(*first, source.device, one.profile);
+    const corun::Profile& p = one.profile;
+    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) { return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-"); };
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, k.demangled.empty() ? k.name : k.demangled, k.launches, shown(p.time_ns, 1e3, " us"), shown(p.ipc, 1, ""), shown(p.threads, 1, ""),
+                        shown(p.l2_bandwidth, 1e9, " GB/s"), shown(p.dram_bandwidth, 1e9, " GB/s"), shown(p.memory_stall, 0.01, " %"));
+    profiles.add(std::move(one));
+  }
+  std::uint64_t launches = 0;
+  for (const result::KernelResult& k : kernels) launches += k.launches;
+  if (launches > longest_sequence) return text;
+  corun::Application application;
+  application.name = name;
+  application.source = source.text;
+  for (const result::KernelResult& k : kernels)
+    for (std::uint32_t i = 0; i < k.launches; ++i) application.sequence.push_back(k.name);
+  profiles.add(std::move(application));
+  return text;
+}
+
+// A text file is written whole: with what it has.
+void save(corun::Profiles profiles, const std::filesystem::path& database) {
+  std::error_code ignored;
+  if ((database.extension() == ".toml" || database.extension() == ".csv") && std::filesystem::exists(database, ignored)) {
+    corun::Profiles all = corun::load_profiles(database);
+    for (const auto& [key, k] : profiles.kernels) all.add(k);
+    for (const auto& [key, a] : profiles.applications) all.add(a);
+    profiles = std::move(all);
+  }
+  corun::save_profiles(profiles, database);
 }
 
 int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
@@ -41,6 +101,8 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   OutputOptions wished = o.run.output;
   wished.more.push_back({"--database", &o.database});
   check_outputs(wished);
+  std::vector<std::size_t> counts;
+  o.run.processes = &counts;
   o.run.output.json = file;
   o.run.output.output = (folder.path() / "report.txt").string();   // the report is of the profiles
   o.run.output.csv.clear();
@@ -55,45 +117,12 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   std::string name = o.application;
   if (name.empty()) name = std::filesystem::path(!rest.empty() ? rest.front() : after_dashes->front()).stem().string();
   const device::Device device = device::load_device(resolve(o.run.run)).device;
-  std::vector<cohost::LaunchShape> shapes;
-  for (const result::KernelResult& k : result.kernels) shapes.push_back(cohost::shape_of(k));
-  const std::vector<std::string> steps = cohost::step_names(shapes);
-  std::vector<result::KernelResult> kernels = result.kernels;
-  for (std::size_t i = 0; i < kernels.size(); ++i)
-    if (steps[i] != kernels[i].name) kernels[i].name = kernels[i].demangled = steps[i];
+  const Source source{device, fmt::format("simtlab {} on simulated {}", version(), result.manifest.device)};
   corun::Profiles profiles;
-  const std::string source = fmt::format("simtlab {} on simulated {}", version(), result.manifest.device);
-  std::string text = "| kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|\n";
-  for (const result::KernelResult& k : result::merge_by_name(kernels)) {
-    corun::KernelProfile one = profile_of(k, name, device, source);
-    // The first launch finds the least in L2.
-    if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name); first->launches == 1) cohost::add_cold(*first, device, one.profile);
-    const corun::Profile& p = one.profile;
-    const auto shown = [](const std::optional<double>& v, double scale, const char* unit) { return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-"); };
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", k.demangled.empty() ? k.name : k.demangled, k.launches, shown(p.time_ns, 1e3, " us"), shown(p.ipc, 1, ""), shown(p.threads, 1, ""),
-                        shown(p.l2_bandwidth, 1e9, " GB/s"), shown(p.dram_bandwidth, 1e9, " GB/s"), shown(p.memory_stall, 0.01, " %"));
-    profiles.add(std::move(one));
-  }
-  std::uint64_t launches = 0;
-  for (const result::KernelResult& k : kernels) launches += k.launches;
-  if (launches <= longest_sequence) {
-    corun::Application application;
-    application.name = name;
-    application.source = source;
-    for (const result::KernelResult& k : kernels)
-      for (std::uint32_t i = 0; i < k.launches; ++i) application.sequence.push_back(k.name);
-    profiles.add(std::move(application));
-  }
-  if (std::filesystem::path(o.database).extension() == ".toml" || std::filesystem::path(o.database).extension() == ".csv") {
-    std::error_code ignored;
-    if (std::filesystem::exists(o.database, ignored)) {
-      corun::Profiles all = corun::load_profiles(o.database);
-      for (const auto& [key, k] : profiles.kernels) all.add(k);
-      for (const auto& [key, a] : profiles.applications) all.add(a);
-      profiles = std::move(all);
-    }
-  }
-  corun::save_profiles(profiles, o.database);
+  std::string text = "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|---|\n";
+  const std::vector<Kernels> processes = processes_of(result.kernels, counts);
+  for (std::size_t i = 0; i < processes.size(); ++i) text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);
+  save(std::move(profiles), o.database);
   write_outputs(result, wished, text);
   return 0;
 }

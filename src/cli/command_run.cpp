@@ -116,6 +116,7 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   add_to(config, options.checkpoint);
   narrate_setup(options.output, configuration, device, options.output.verbose > 1 ? hash_inputs(inputs) : std::vector<result::InputHash>{});
   ProgramResult r = run_program({command, std::move(config), options.mute, data_on_stdout(options.output), options.output, device.device.name});
+  if (options.processes != nullptr) *options.processes = r.processes;
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);

@@ -116,6 +116,10 @@ std::filesystem::path CycleApplications::record(const cohost::Described& a, cons
     said.front().message = fmt::format("application {}: {}", shown(a.name), said.front().message);
     throw Error(e.code(), e.id(), said);
   }
+  std::error_code ignored;
+  if (std::filesystem::exists(trace + ".1", ignored))
+    throw Error(ExitCode::bad_input, "corun-recording", fmt::format("application {}: several processes of it use the GPU, and each is an application of its own", shown(a.name)),
+                "simtlab run --mode functional --record FILE.simt gives FILE.simt, FILE.simt.1, ...: name those as applications");
   return trace;
 }
 

@@ -188,6 +188,7 @@ void collect(const fs::path& first, ProgramResult& out) {
     if (!fs::exists(path, ignored)) break;
     result::Result one =
         result::read_result_file(path);
+    out.processes.push_back(one.kernels.size());
     if (i == 0) {
       out.result = std::move(one);
       out.used_gpu = true;

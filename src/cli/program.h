@@ -22,6 +22,7 @@ struct ProgramRun {
 
 struct ProgramResult {
   result::Result result;
+  std::vector<std::size_t> processes;   // that used the GPU: kernels of each, in the order of the result
   bool used_gpu = false;  // the runtime library wrote a result
   bool linked = false;    // the program asks for the runtime library, or for OpenCL's loader
   int exit_status = 0;    // 128 + signal number if a signal ended it

@@ -16,6 +16,7 @@ struct Run {
   RunOptions run;
   std::string record, trace;
   bool mute = false;        // what a program prints goes nowhere
+  std::vector<std::size_t>* processes = nullptr;   // gets the number of kernels of each process of a program, in the order of the result
   ObserveOptions observe;
   CheckpointWish checkpoint;
   OutputOptions output;

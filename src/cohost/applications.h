@@ -20,7 +20,8 @@ struct Described {
   std::uint64_t iterations = 1;
   double gap_ns = 0;                             // of the host, after each kernel
 
-  bool is_trace() const { return file.extension() == ".simt"; }
+  // FILE.simt, or FILE.simt.1, ...: of further processes of a program that was recorded.
+  bool is_trace() const { return file.extension() == ".simt" || file.stem().extension() == ".simt"; }
   bool is_kernel() const { return file.extension() == ".ptx" || file.extension() == ".cl"; }
 };
 

@@ -117,7 +117,7 @@ class Corun(Case):
         (self.folder / "k.ptx").write_text(KERNEL)
         launch = ("k.ptx", "--gpu", "gtx480", "--global", "4096", "--block", "128", "--arg", "buffer:4096:f32:iota")
         for database in ("p.db", "p.toml"):
-            self.assertIn("| scale | 1 |", self.ok("corun", "profile", "--database", database, "--application", "first", *launch).stdout)
+            self.assertIn("| first | scale | 1 |", self.ok("corun", "profile", "--database", database, "--application", "first", *launch).stdout)
             self.ok("corun", "profile", "--database", database, "--application", "second", *launch)
             out = self.ok("corun", "--profiles", database, "--mix", "first,second", "--limit", "1", "--policy", "mps").stdout
             self.assertRegex(out, r"\| 1 \| second \| 1 \| mps \| 1\.00\d \| 2\.00\d \|")   # waits for the first

@@ -146,6 +146,35 @@ class Cycle(Case):
         self.assertRegex(out, r"\| 1 \| bfs \| \w+ \| 8 \| mps \| 9 \|")
         self.assertTrue((SOURCE / "examples" / "corun.toml").exists())
 
+    @needs_clang
+    def test_each_process_of_a_program_is_an_application(self):
+        self.file("two.cu", """
+#include <sys/wait.h>
+#include <unistd.h>
+__global__ void parent(float* x) { x[threadIdx.x] += 1; }
+__global__ void child(float* x) { x[threadIdx.x] *= 2; }
+int main() {
+  const pid_t other = fork();
+  float* x;
+  if (cudaMalloc(&x, 1024) != cudaSuccess) return 1;
+  if (other == 0) child<<<1, 256>>>(x); else parent<<<2, 128>>>(x);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 2;
+  int status = 0;
+  return other != 0 && (waitpid(other, &status, 0) != other || status != 0);
+}
+""")
+        out = self.ok("corun", "profile", "--database", "p.db", "two.cu", *GPU).stdout
+        self.assertRegex(out, r"\| two \| child\(float\*\) \| 1 \|")
+        self.assertRegex(out, r"\| two.2 \| parent\(float\*\) \| 1 \|")
+        self.assertRegex(self.ok("corun", "--profiles", "p.db", *GPU, "--mix", "two,two.2", "--limit", "2", "--policy", "mps").stdout, r"\| 1 \| two.2 \|")
+        self.file("two.toml", "[[application]]\nname = 'two'\nrun = 'two.cu'\n")
+        self.fails(3, "corun", "--host", "cycle", "--applications", "two.toml", *GPU, "--mix", "two", says=["application two: several processes", "--record"])
+        self.ok("run", "two.cu", "--mode", "functional", "--record", "two.simt", *GPU)
+        self.file("two.toml", "[[application]]\nname = 'a'\nrun = 'two.simt'\n[[application]]\nname = 'b'\nrun = 'two.simt.1'\n")
+        out = self.ok("corun", "--host", "cycle", "--applications", "two.toml", *GPU, "--mix", "a,b", "--limit", "2", "--policy", "mps", "--all").stdout
+        self.assertRegex(out, r"\| parent \|")
+        self.assertRegex(out, r"\| child \|")
+
 
 if __name__ == "__main__":
     main()

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "corun/log.h"
+#include "one_kernel_app.h"
 
 namespace simtlab::corun {
 namespace {
@@ -21,15 +22,6 @@ Profile figures(double time_ns, double l2_gb = 0, double stall = 0, double ipc =
   p.memory_stall = stall;
   p.ipc = ipc;
   return p;
-}
-
-Workload app(const std::string& name, const Profile& profile, std::uint64_t iterations, double gap = 0) {
-  Workload w;
-  w.name = name;
-  w.sequence = {{"k", profile}};
-  w.iterations = iterations;
-  w.gap_ns = gap;
-  return w;
 }
 
 FastOptions fast_with(std::uint32_t limit) {

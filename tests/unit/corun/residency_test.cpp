@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "corun/fast_host.h"
 #include "device/catalogue.h"
+#include "one_kernel_app.h"
 
 namespace simtlab::corun {
 namespace {
@@ -39,15 +40,6 @@ Profile blocks_of(std::uint32_t blocks, double time_ns) {
   return p;
 }
 
-Workload shaped_app(const std::string& name, const Profile& profile, std::uint64_t iterations = 1, double start = 0) {
-  Workload w;
-  w.name = name;
-  w.sequence = {{"k", profile}};
-  w.iterations = iterations;
-  w.start_ns = start;
-  return w;
-}
-
 MixResult run(std::vector<Workload> mix, std::uint32_t limit = 8, SmSharing sharing = {}) {
   FastOptions o;
   o.settings.limit = limit;
@@ -64,29 +56,29 @@ TEST(Residency, AloneALaunchTakesItsTime) {
       p.dram_bandwidth = load * titan().dram.bandwidth;
       p.l2_bandwidth = p.dram_bandwidth;
       p.ipc = 10;
-      EXPECT_NEAR(run({shaped_app("a", p)}).applications[0].gpu_ns, 50'000, 50) << blocks << " blocks, " << load << " of DRAM";
+      EXPECT_NEAR(run({app("a", p)}).applications[0].gpu_ns, 50'000, 50) << blocks << " blocks, " << load << " of DRAM";
     }
 }
 
 TEST(Residency, WhatFitsBesideIsNotSlower) {
-  const MixResult r = run({shaped_app("a", blocks_of(places / 2, 10'000)), shaped_app("b", blocks_of(places / 2, 7'000))});
+  const MixResult r = run({app("a", blocks_of(places / 2, 10'000)), app("b", blocks_of(places / 2, 7'000))});
   EXPECT_NEAR(r.applications[0].gpu_ns, 10'000, 2);
   EXPECT_NEAR(r.applications[1].gpu_ns, 7'000, 2);
 }
 
 // Two waves of 1000 ns fill the GPU; the single block of the other waits for them. With half a wave at the end it waits for the first wave only.
 TEST(Residency, AGridThatFillsTheGpuKeepsTheNextOneOff) {
-  const MixResult full = run({shaped_app("a", blocks_of(2 * places, 2'000)), shaped_app("b", blocks_of(1, 500))});
+  const MixResult full = run({app("a", blocks_of(2 * places, 2'000)), app("b", blocks_of(1, 500))});
   EXPECT_NEAR(full.applications[0].gpu_ns, 2'000, 2);
   EXPECT_NEAR(full.applications[1].gpu_ns, 2'500, 2);
-  const MixResult part = run({shaped_app("a", blocks_of(places + places / 2, 2'000)), shaped_app("b", blocks_of(1, 500))});
+  const MixResult part = run({app("a", blocks_of(places + places / 2, 2'000)), app("b", blocks_of(1, 500))});
   EXPECT_NEAR(part.applications[0].gpu_ns, 2'000, 2);
   EXPECT_NEAR(part.applications[1].gpu_ns, 1'500, 2);
 }
 
 // The other way round the large grid has all places but one for 500 ns: its 2 x 192 blocks need three waves, of which the last has one block.
 TEST(Residency, AWaveThatIsOnePlaceShortCostsAnother) {
-  const MixResult r = run({shaped_app("b", blocks_of(1, 500)), shaped_app("a", blocks_of(2 * places, 2'000))});
+  const MixResult r = run({app("b", blocks_of(1, 500)), app("a", blocks_of(2 * places, 2'000))});
   EXPECT_NEAR(r.applications[0].gpu_ns, 500, 2);
   EXPECT_NEAR(r.applications[1].gpu_ns, 2'500, 2);     // that block began at 500 and again at 1500
 }
@@ -94,11 +86,11 @@ TEST(Residency, AWaveThatIsOnePlaceShortCostsAnother) {
 TEST(Residency, RegistersAndSharedMemoryAreShared) {
   Profile shared = blocks_of(48, 1'000);
   shared.shared_bytes = 48 * 1024;                     // two blocks an SM, of which nothing is left
-  EXPECT_NEAR(run({shaped_app("a", shared), shaped_app("b", shared)}).applications[1].gpu_ns, 2'000, 2);
-  EXPECT_NEAR(run({shaped_app("a", shared), shaped_app("b", blocks_of(48, 1'000))}).applications[1].gpu_ns, 1'000, 2);
+  EXPECT_NEAR(run({app("a", shared), app("b", shared)}).applications[1].gpu_ns, 2'000, 2);
+  EXPECT_NEAR(run({app("a", shared), app("b", blocks_of(48, 1'000))}).applications[1].gpu_ns, 1'000, 2);
   Profile registers = blocks_of(4 * 24, 1'000);
   registers.registers = 64;                            // four blocks an SM
-  EXPECT_NEAR(run({shaped_app("a", registers), shaped_app("b", registers)}).applications[1].gpu_ns, 2'000, 2);
+  EXPECT_NEAR(run({app("a", registers), app("b", registers)}).applications[1].gpu_ns, 2'000, 2);
 }
 
 // Nobody gets more than there is: two kernels that use 80 % of DRAM each together take at least 1.6 times as long, and one that doesn't
@@ -107,13 +99,13 @@ TEST(Residency, BandwidthIsConserved) {
   Profile p = blocks_of(48, 100'000);
   p.memory_stall = 0.9;
   p.dram_bandwidth = p.l2_bandwidth = 0.8 * titan().dram.bandwidth;
-  const MixResult r = run({shaped_app("a", p), shaped_app("b", p), shaped_app("c", blocks_of(24, 100'000))});
+  const MixResult r = run({app("a", p), app("b", p), app("c", blocks_of(24, 100'000))});
   EXPECT_GE(r.applications[0].slowdown_gpu(), 1.6);
   EXPECT_LE(r.applications[0].slowdown_gpu(), 1.9);
   EXPECT_NEAR(r.applications[2].slowdown_gpu(), 1, 1e-3);
   Profile q = blocks_of(48, 100'000);
   q.ipc = 0.8 * servers_of(titan()).capacity[Servers::issue] / (titan().sm_clock_hz * 1e-9);
-  EXPECT_GE(run({shaped_app("a", q), shaped_app("b", q)}).applications[1].slowdown_gpu(), 1.6);
+  EXPECT_GE(run({app("a", q), app("b", q)}).applications[1].slowdown_gpu(), 1.6);
 }
 
 Profile with_data(double mib) {
@@ -127,17 +119,18 @@ Profile with_data(double mib) {
 
 // 3 MiB of L2, one launch at a time: 1 and 1 fit, 2 and 2 throw each other out; the first launch finds what the profile says.
 TEST(Residency, DataOfOthersPushOnesOwnOutOfL2) {
-  const MixResult fit = run({shaped_app("a", with_data(1), 10), shaped_app("b", with_data(1), 10)}, 1);
+  const MixResult fit = run({app("a", with_data(1), 10), app("b", with_data(1), 10)}, 1);
   EXPECT_NEAR(fit.applications[0].gpu_ns, 100'000, 200);
-  const MixResult thrash = run({shaped_app("a", with_data(2), 10), shaped_app("b", with_data(2), 10)}, 1);
+  const MixResult thrash = run({app("a", with_data(2), 10), app("b", with_data(2), 10)}, 1);
   EXPECT_NEAR(thrash.applications[0].gpu_ns, 190'000, 300);
-  EXPECT_NEAR(run({shaped_app("a", with_data(2), 10)}).applications[0].gpu_ns, 100'000, 200);
-  Workload late = shaped_app("b", with_data(2), 1, 45'000);     // a single launch between: of a, one is cold
-  EXPECT_NEAR(run({shaped_app("a", with_data(2), 10), late}, 1).applications[0].gpu_ns, 110'000, 300);
+  EXPECT_NEAR(run({app("a", with_data(2), 10)}).applications[0].gpu_ns, 100'000, 200);
+  Workload late = app("b", with_data(2));     // a single launch between: of a, one is cold
+  late.start_ns = 45'000;
+  EXPECT_NEAR(run({app("a", with_data(2), 10), late}, 1).applications[0].gpu_ns, 110'000, 300);
 }
 
 TEST(Residency, SharingGivesPartsOfTheSms) {
-  const std::vector<Workload> mix = {shaped_app("a", blocks_of(4 * places, 4'000)), shaped_app("b", blocks_of(places, 1'000))};
+  const std::vector<Workload> mix = {app("a", blocks_of(4 * places, 4'000)), app("b", blocks_of(places, 1'000))};
   using timing::SharePolicy;
   EXPECT_NEAR(run(mix).applications[1].gpu_ns, 5'000, 2);
   EXPECT_NEAR(run(mix, 8, {SharePolicy::serial, {}}).applications[1].gpu_ns, 5'000, 2);
@@ -154,14 +147,14 @@ TEST(Residency, SharingGivesPartsOfTheSms) {
 
 TEST(Residency, NoMoreGridsThanTheHardwareHolds) {
   std::vector<Workload> mix;
-  for (std::uint32_t i = 0; i <= titan().host.max_grids; ++i) mix.push_back(shaped_app("a" + std::to_string(i), blocks_of(1, 1'000)));
+  for (std::uint32_t i = 0; i <= titan().host.max_grids; ++i) mix.push_back(app("a" + std::to_string(i), blocks_of(1, 1'000)));
   const MixResult r = run(mix, 64);
   EXPECT_NEAR(r.applications.front().gpu_ns, 1'000, 2);
   EXPECT_NEAR(r.applications.back().gpu_ns, 2'000, 2);
 }
 
 TEST(Residency, ManyLaunchesAndManyBlocksKeepLittle) {
-  const MixResult r = run({shaped_app("a", blocks_of(100, 1'000), 100'000), shaped_app("b", blocks_of(2'000'000'000, 100'000'000), 1)}, 2);
+  const MixResult r = run({app("a", blocks_of(100, 1'000), 100'000), app("b", blocks_of(2'000'000'000, 100'000'000), 1)}, 2);
   EXPECT_EQ(r.applications[0].launches, 100'000u);
   EXPECT_GT(r.applications[0].slowdown_gpu(), 1);
 }
@@ -169,7 +162,7 @@ TEST(Residency, ManyLaunchesAndManyBlocksKeepLittle) {
 TEST(Residency, SaysWhatIsMissingOrImpossible) {
   const auto message = [](const Profile& p) -> std::string {
     try {
-      run({shaped_app("a", p)});
+      run({app("a", p)});
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ExitCode::bad_input);
       return e.diagnostics().front().message;
