@@ -48,10 +48,11 @@ cohost::CycleOptions cycle_options(const device::ToolOptions& tool, const volati
 
 corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device) {
   const gpu::Sharing sharing = gpu::parse_sharing(configuration.options.sharing);
-  return {sharing.policy, [sharing, &device](const std::string& application, const std::string& step) {
+  return {sharing.policy, [sharing, &device](const std::string& application, const std::string& step) -> corun::SmRange {
             const std::string kernel = step.substr(0, step.find(" <<<"));   // a shape is no part of the name that a part has
-            const std::uint32_t of_kernel = gpu::setup_of(sharing, device, kernel, kernel).sms;
-            return of_kernel != 0 ? of_kernel : gpu::setup_of(sharing, device, application, application).sms;
+            timing::Gpu::Setup part = gpu::setup_of(sharing, device, kernel, kernel);
+            if (part.sms == 0) part = gpu::setup_of(sharing, device, application, application);
+            return {part.first_sm, part.first_sm + part.sms};
           }};
 }
 

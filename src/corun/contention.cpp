@@ -21,19 +21,18 @@ double utilisation(double delay, double steepness) { return (delay - 1) / (delay
 
 // The delay of server k at which what the crowds ask for is what it gives at that delay; the delays of the others are kept. Newton from below converges:
 // what is asked for is convex and falls with the delay, what is given is concave and rises.
-double delay_of(const Servers& s, std::span<const Crowd> crowds, const std::array<double, Servers::count>& delays, std::size_t k) {
+double delay_of(const Servers& s, std::span<const Crowd> crowds, const std::array<double, Servers::count>& delays, std::size_t k, double y, double capacity) {
   double asked = 0;
   for (const Crowd& c : crowds) asked += c.blocks * c.grid->work[k] / c.grid->block_ns;
   if (asked <= 0) return 1;
-  double y = delays[k];
   for (int i = 0; i < 3; ++i) {
     double sum = 0, slope = 0;
     for (const Crowd& c : crowds) {
       const GridWork& g = *c.grid;
       double stretch = g.share[k] * y;
       for (std::size_t o = 0; o < Servers::count; ++o)
-        if (o != k) stretch += g.share[o] * delays[o];
-      const double load = c.blocks * g.work[k] / (g.block_ns * s.capacity[k] * stretch);
+        if (o != k) stretch += g.share[o] * c.delay(delays, o);
+      const double load = c.blocks * g.work[k] / (g.block_ns * capacity * stretch);
       sum += load;
       slope -= load * g.share[k] / stretch;
     }
@@ -84,18 +83,22 @@ Servers servers_of(const device::Device& d) {
 }
 
 void settle(const Servers& s, std::span<Crowd> crowds, std::array<double, Servers::count>& delays) {
+  const auto shared = static_cast<std::size_t>(std::ranges::find_if(crowds, [](const Crowd& c) { return c.own > 0; }) - crowds.begin());
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     double moved = 0;
-    for (std::size_t k = 0; k < Servers::count; ++k) {
-      const double y = delay_of(s, crowds, delays, k);
-      moved = std::max(moved, std::abs(y - delays[k]));
-      delays[k] = y;
-    }
+    const auto set = [&](double& delay, std::span<const Crowd> of, std::size_t k, double capacity) {
+      const double y = delay_of(s, of, delays, k, delay, capacity);
+      moved = std::max(moved, std::abs(y - delay));
+      delay = y;
+    };
+    set(delays[Servers::issue], crowds.first(shared), Servers::issue, s.capacity[Servers::issue]);
+    for (Crowd& c : crowds.subspan(shared)) set(c.issue_delay, {&c, 1}, Servers::issue, s.capacity[Servers::issue] * c.own);
+    for (const std::size_t k : {Servers::l2, Servers::dram}) set(delays[k], crowds, k, s.capacity[k]);
     if (moved < same) break;
   }
   for (Crowd& c : crowds) {
     c.stretch = 0;
-    for (std::size_t k = 0; k < Servers::count; ++k) c.stretch += c.grid->share[k] * delays[k];
+    for (std::size_t k = 0; k < Servers::count; ++k) c.stretch += c.grid->share[k] * c.delay(delays, k);
   }
 }
 

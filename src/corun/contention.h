@@ -45,9 +45,12 @@ GridWork between(const GridWork& warm, const GridWork& cold, double missing);
 struct Crowd {
   const GridWork* grid = nullptr;
   double blocks = 0;
+  double own = 0;          // the part of the SMs that nobody else is on, 0 to 1; 0: it shares all of them
   double stretch = 1;      // what its blocks take over block_ns
+  double issue_delay = 1;  // with SMs of its own
+  double delay(std::span<const double> delays, std::size_t server) const { return server == Servers::issue && own > 0 ? issue_delay : delays[server]; }
 };
-// Sets the stretches. delays: where the search begins, and the delays that were found; {1, 1, 1} if nothing is known.
+// Sets the stretches. Crowds with SMs of their own come last. delays: where the search begins, and the delays that were found; {1, 1, 1} if nothing is known.
 void settle(const Servers& servers, std::span<Crowd> crowds, std::array<double, Servers::count>& delays);
 
 }  // namespace simtlab::corun

@@ -20,10 +20,16 @@ namespace simtlab::corun {
 // Figures that it needs of a profile and that are not there: "grid, block"; empty if none is missing.
 std::string missing_shape(const Profile& profile);
 
-// How launches share the SMs (timing/share_policy.h); own_sms: how many of them a kernel is bound to, 0: it may go to all. Without a function none is.
+// SMs first to end - 1.
+struct SmRange {
+  std::uint32_t first = 0, end = 0;
+  std::uint32_t count() const { return end - first; }
+};
+
+// How launches share the SMs (timing/share_policy.h); part: those that a kernel is bound to, none: it may go to all. Without a function none is.
 struct SmSharing {
   timing::SharePolicy policy = timing::SharePolicy::leftover;
-  std::function<std::uint32_t(const std::string& application, const std::string& kernel)> own_sms;
+  std::function<SmRange(const std::string& application, const std::string& kernel)> part;
 };
 
 class ResidencyMachine final : public Machine {
@@ -39,12 +45,13 @@ class ResidencyMachine final : public Machine {
   struct Group {
     std::uint64_t places = 0;
     double ends = 0;                     // in Running::done
+    SmRange sms;                         // that they lie on, evenly
   };
   struct Running {
     std::size_t process = 0;
     GridWork grid;
     double footprint = 0;                // bytes of L2
-    std::uint32_t own_sms = 0;           // that it is bound to; 0: any
+    SmRange part;                        // that it is bound to; none: any
     std::uint64_t pending = 0;           // blocks that have no place yet
     std::uint64_t resident = 0;
     std::vector<Group> groups;
@@ -60,7 +67,7 @@ class ResidencyMachine final : public Machine {
   struct Step {
     GridWork warm, cold;
     double footprint = 0;                // 0: not known, and it is never cold
-    std::uint32_t own_sms = 0;
+    SmRange part;
   };
   // What a process does to L2.
   struct Footprint {
@@ -72,11 +79,16 @@ class ResidencyMachine final : public Machine {
 
   double missing(std::size_t process, const Step& step);
   double touched(std::size_t process) const;
-  std::uint64_t most(const Running& r) const;
+  std::uint64_t most(const Running& r, const SmRange& range) const;
   std::uint64_t room(const Running& r) const;
-  void hold(const GridWork& grid, std::uint64_t blocks, bool take);
-  static void place(Running& r, std::uint64_t places, double rounds);
+  static void hold(Held& all, const GridWork& grid, std::uint64_t blocks, bool take);
+  static void place(Running& r, std::uint64_t places, double rounds, SmRange sms);
   void hand_out();
+  SmRange range_of(const Running& r) const;
+  bool shares_all(const SmRange& range) const { return range.count() == device_.sm.count; }
+  double own_part(const Running& r) const;
+  static std::uint64_t blocks_on(const Running& r, const SmRange& range);
+  Held held_on(const SmRange& range) const;
   void set_rates();
   double next_end() const;
   void go_on(double span);
@@ -89,6 +101,8 @@ class ResidencyMachine final : public Machine {
   std::vector<Footprint> footprints_;              // of each process
   std::vector<Running> running_;                   // in the order of the grants
   std::vector<Crowd> crowds_;
+  std::vector<Running*> crowd_of_;                 // of crowds_
+  std::size_t settled_ = 0;                        // launches that the stretches are for
   std::array<double, Servers::count> delays_{1, 1, 1};
   Held held_;
   bool changed_ = false;

@@ -140,9 +140,33 @@ TEST(Residency, SharingGivesPartsOfTheSms) {
     EXPECT_NEAR(r.applications[1].gpu_ns, 3'000, 2);
     EXPECT_NEAR(r.applications[0].gpu_ns, 5'000, 2);
   }
-  const MixResult parts = run(mix, 8, {SharePolicy::leftover, [](const std::string& application, const std::string&) { return application == "a" ? 16u : 8u; }});
+  const MixResult parts = run(mix, 8, {SharePolicy::leftover, [](const std::string& application, const std::string&) { return application == "a" ? SmRange{0, 16} : SmRange{16, 24}; }});
   EXPECT_NEAR(parts.applications[0].gpu_ns, 6'000, 2);
   EXPECT_NEAR(parts.applications[1].gpu_ns, 3'000, 2);
+}
+
+// A kernel that fills the issue slots finds its half of the SMs as full as all of them were: it takes twice as long. On half of each SM it has the slots that its
+// neighbour does not use.
+TEST(Residency, PartsOfTheSmsHaveIssueSlotsOfTheirOwn) {
+  using timing::SharePolicy;
+  Profile busy = blocks_of(20 * places, 20'000), idle = blocks_of(20 * places, 20'000);
+  busy.ipc = 90;
+  const auto busy_takes = [&](const Profile& neighbour, const SmSharing& sharing) {
+    const MixResult r = run({app("n", neighbour), app("b", busy)}, 8, sharing);
+    return r.applications[1].kernels[0].gpu_ns;
+  };
+  const auto halves = [](const std::string& application, const std::string&) { return application == "n" ? SmRange{0, 12} : SmRange{12, 24}; };
+  EXPECT_NEAR(busy_takes(idle, {SharePolicy::leftover, halves}), 40'000, 800);
+  EXPECT_NEAR(busy_takes(busy, {SharePolicy::leftover, halves}), 40'000, 800);
+  EXPECT_LT(busy_takes(idle, {SharePolicy::smk, {}}), 38'000) << "the neighbour leaves it the slots of all SMs";
+}
+
+// What came before a part was made lies on all SMs. 64 of 192 places are taken: the second launch has 96 - 32 on its half of the SMs, but 96 on half of each SM.
+TEST(Residency, WhatLiesOnThePartOfAnotherStaysThere) {
+  using timing::SharePolicy;
+  const std::vector<Workload> mix = {app("a", blocks_of(64, 100'000)), app("b", blocks_of(256, 2'000))};
+  EXPECT_NEAR(run(mix, 8, {SharePolicy::spatial, {}}).applications[1].gpu_ns, 4'000, 2);
+  EXPECT_NEAR(run(mix, 8, {SharePolicy::smk, {}}).applications[1].gpu_ns, 3'000, 2);
 }
 
 TEST(Residency, NoMoreGridsThanTheHardwareHolds) {
