@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -104,6 +107,35 @@ TEST_F(ProfileFiles, TheDatabaseKeepsWhatWasThereAndReplacesWhatIsNew) {
   EXPECT_EQ(now.kernels.size(), 3u);
   EXPECT_EQ(now.find(k.application, "other")->profile.time_ns, 9);
   EXPECT_EQ(now.applications, some().applications);
+}
+
+// A file may not grow beyond a limit: as on a full disk the write fails in the middle.
+TEST_F(ProfileFiles, AFullDiskLeavesTheDatabaseAsItWas) {
+  save_profiles(some(), folder / "p.db");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit most{std::filesystem::file_size(folder / "p.db") + 4096, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &most);
+    Profiles many;
+    for (int i = 0; i < 5000; ++i) {
+      KernelProfile k;
+      k.application = "many";
+      k.name = "kernel " + std::to_string(i);
+      many.add(k);
+    }
+    try {
+      save_profiles(many, folder / "p.db");
+    } catch (const Error& e) {
+      ::_exit(e.id() == "corun-database" && e.code() == ExitCode::failure ? 0 : 1);
+    }
+    ::_exit(2);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(load_profiles(folder / "p.db"), some());
+  save_profiles(some(), folder / "p.db");   // and it can be written again
 }
 
 TEST_F(ProfileFiles, FilesOfOthersAreRefusedAndLeftAlone) {

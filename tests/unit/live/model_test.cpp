@@ -15,12 +15,16 @@ namespace simtlab::live {
 namespace {
 
 enum class Phase : char { away = 'a', joined = 'j', asked = 'r', granted = 'g', finished = 'f' };
-enum Action : std::uint8_t { join, ask, hear, done, cancel, bye, crash, actions };
+enum Action : std::uint8_t { join, ask, go, hear, done, cancel, bye, crash, actions };   // go: launch without asking
 constexpr unsigned clients = 3;
 
 // The daemon and three clients, each of whom knows only what it has heard.
 struct World {
-  World(const char* policy, std::uint32_t limit) : limit(limit), core(corun::policy(policy), settings(limit), {}) {}
+  // shares: clients go by themselves when they may.
+  World(const char* policy, std::uint32_t limit, bool shares = false) : limit(limit), shares(shares), core(corun::policy(policy), settings(limit), {}) {
+    if (shares)
+      for (One& c : all) c.lives = 1, c.launches = 2;
+  }
   static corun::Settings settings(std::uint32_t limit) {
     corun::Settings out;
     out.limit = limit;
@@ -31,7 +35,8 @@ struct World {
     Phase phase = Phase::away;
     ClientId id = 0;
     bool on_its_way = false;   // a grant
-    unsigned lives = 2;
+    unsigned lives = 2, launches = 1;   // yet to come; launches: of a life
+    std::uint64_t sequence = 0;
     std::uint64_t order = 0;   // of its request among all
   };
 
@@ -39,7 +44,8 @@ struct World {
     const One& c = all[who];
     switch (action) {
       case join: return c.phase == Phase::away && c.lives != 0;
-      case ask: return c.phase == Phase::joined;
+      case ask: return c.phase == Phase::joined && c.launches != 0;
+      case go: return c.phase == Phase::joined && c.launches != 0 && is_free(c);
       case hear: return c.phase == Phase::asked && c.on_its_way;
       case done: return c.phase == Phase::granted;
       case cancel: return c.phase == Phase::asked;
@@ -52,24 +58,34 @@ struct World {
   void step(unsigned who, Action action) {
     One& c = all[who];
     ++now;
+    bool noted = action == go || action == hear;
     switch (action) {
       case join:
         c.id = core.connect(static_cast<std::int32_t>(who), now);
-        core.receive(c.id, Hello{protocol_version, protocol_version, false, "app"}, now);
+        core.receive(c.id, Hello{protocol_version, protocol_version, shares, "app"}, now);
         core.receive(c.id, Register{0, 0, 0, std::string(1, static_cast<char>('k' + who))}, now);
         c.phase = Phase::joined;
+        if (!shares) c.launches = 1;
         break;
       case ask: {
-        Request request;
-        request.sequence = 1;
         c.phase = Phase::asked;
-        c.order = now;
-        core.receive(c.id, request, now);
+        core.receive(c.id, next_launch(c), now);
+        break;
+      }
+      case go: {
+        c.phase = Phase::granted;
+        core.noted(c.id, next_launch(c), now);
         break;
       }
       case hear: c.phase = Phase::granted, c.on_its_way = false; break;
-      case done: core.receive(c.id, Done{1, 10, false}, now), c.phase = Phase::finished; break;
-      case cancel: core.receive(c.id, Cancel{1}, now), c.phase = Phase::finished, c.on_its_way = false; break;
+      case done: {
+        const Done end{c.sequence, 10, false};
+        if (is_free(c)) core.noted(c.id, end, now), noted = true;
+        else core.receive(c.id, end, now);
+        c.phase = c.launches != 0 ? Phase::joined : Phase::finished;
+        break;
+      }
+      case cancel: core.receive(c.id, Cancel{c.sequence}, now), c.phase = c.launches != 0 ? Phase::joined : Phase::finished, c.on_its_way = false; break;
       case bye: core.receive(c.id, Bye{}, now), end(c); break;
       case crash: core.disconnect(c.id, now), end(c); break;
       default: break;
@@ -82,11 +98,22 @@ struct World {
       if (to == all.end() || to->phase != Phase::asked || to->on_its_way) fault = "a grant that nobody waits for, or a second one";
       else to->on_its_way = true;
     }
+    // The daemon says anew who may go whenever it has heard something, and not for what is noted.
+    if (!noted) free = core.may_go();
+  }
+  bool is_free(const One& c) const { return std::ranges::find(free, c.id) != free.end(); }
+  Request next_launch(One& c) {
+    Request out;
+    out.sequence = ++c.sequence;
+    --c.launches;
+    c.order = now;
+    return out;
   }
   static void end(One& c) {
     c.phase = Phase::away;
     c.id = 0;
     c.on_its_way = false;
+    c.sequence = 0;
     --c.lives;
   }
 
@@ -112,6 +139,8 @@ struct World {
     for (const One& c : all) {
       out += static_cast<char>(c.phase);
       out += static_cast<char>('0' + c.lives);
+      out += static_cast<char>('0' + c.launches);
+      out += is_free(c) ? 'f' : '.';
       out += c.on_its_way ? '!' : '.';
       for (const One& other : all) out += other.id < c.id ? '<' : '-';
       if (c.phase == Phase::asked || c.phase == Phase::granted)
@@ -121,6 +150,8 @@ struct World {
   }
 
   std::uint32_t limit;
+  bool shares;
+  std::vector<ClientId> free;
   Core core;
   std::array<One, clients> all;
   std::uint64_t now = 0;
@@ -129,15 +160,15 @@ struct World {
 
 using Path = std::vector<std::uint8_t>;
 
-void check_all(const char* policy, std::uint32_t limit, std::size_t least) {
+void check_all(const char* policy, std::uint32_t limit, std::size_t least, bool shares = false) {
   std::set<std::string> seen;
   std::vector<Path> open = {{}};
-  std::size_t steps = 0;
+  std::size_t steps = 0, went = 0;
   while (!open.empty()) {
     const Path path = std::move(open.back());
     open.pop_back();
     const auto replayed = [&] {
-      auto world = std::make_unique<World>(policy, limit);
+      auto world = std::make_unique<World>(policy, limit, shares);
       for (const std::uint8_t at : path) world->step(at / actions, static_cast<Action>(at % actions));
       return world;
     };
@@ -148,6 +179,7 @@ void check_all(const char* policy, std::uint32_t limit, std::size_t least) {
       World& world = *there;
       world.step(next / actions, static_cast<Action>(next % actions));
       ++steps;
+      went += next % actions == go;
       std::string trail;
       for (const std::uint8_t at : path) trail += std::to_string(at) + " ";
       ASSERT_EQ(world.wrong(), "") << policy << " limit " << limit << " after " << trail << int{next};
@@ -158,12 +190,21 @@ void check_all(const char* policy, std::uint32_t limit, std::size_t least) {
     }
   }
   EXPECT_GT(seen.size(), least) << steps << " steps";
+  EXPECT_EQ(went != 0, shares);
   testing::Test::RecordProperty("states", static_cast<int>(seen.size()));
 }
 
 TEST(LiveModel, NoOrderOfThreeClientsBreaksTheProtocolWithOneSlot) { check_all("mps", 1, 1000); }
 TEST(LiveModel, NoOrderOfThreeClientsBreaksTheProtocolWithTwoSlots) { check_all("mps", 2, 1000); }
 TEST(LiveModel, NoOrderOfThreeClientsBreaksTheProtocolUnderShark) { check_all("shark", 2, 1000); }
+
+// Clients that go without asking while they may, in any order beside those that ask, give up and die.
+TEST(LiveModel, NoOrderOfClientsThatGoByThemselvesBreaksTheLimit) {
+  check_all("mps", 1, 1000, true);
+  check_all("mps", 2, 1000, true);
+  check_all("shark", 3, 1000, true);
+  check_all("exclusive", 1, 1000, true);
+}
 
 // The check sees what it should: with a limit that it does not know of, it fails.
 TEST(LiveModel, TheCheckSeesALimitThatIsExceeded) {
