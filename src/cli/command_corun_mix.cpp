@@ -163,6 +163,7 @@ std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o,
     // Mixes of different sizes are judged on their own.
     for (const std::string& text : o.mixes) {
       const std::vector<std::string> mix = split(text);
+      if (std::ranges::find(mix, std::string()) != mix.end()) throw Error(ExitCode::usage, "option-value", fmt::format("--mix {}: a name is empty", shown(text)), "names of applications with a comma between them: --mix HW,BH");
       const auto same = std::ranges::find_if(out, [&](const auto& group) { return group.front().size() == mix.size(); });
       if (same == out.end()) out.push_back({mix});
       else same->push_back(mix);

@@ -109,6 +109,7 @@ class Corun(Case):
         (self.folder / "own.toml").write_text(kernel + '[[application]]\nname = "A"\niterations = 10\nsequence = ["k"]\n')
         self.assertIn("| 1 | A | 8 | mps |", self.ok("corun", "--profiles", "own.toml", "--mix", "A,A").stdout)
         self.fails(3, "corun", "--profiles", "own.toml", "--mix", "A,B", says="of an application B nothing is known")
+        self.fails(2, "corun", "--profiles", "own.toml", "--mix", "A,,A", says="--mix A,,A: a name is empty")
         (self.folder / "bad.toml").write_text(kernel.replace("1 ms", "1"))
         self.fails(3, "corun", "--profiles", "bad.toml", "--mix", "A", says="bad.toml:4")
         self.fails(3, "corun", "--profiles", "missing.toml", "--mix", "A", says="missing.toml")
