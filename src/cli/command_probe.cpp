@@ -1,5 +1,6 @@
 // simtlab probe: measures a GPU's parameters, or evaluates a curve that was measured elsewhere.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <initializer_list>
@@ -27,7 +28,7 @@ const char* first_of(std::initializer_list<Given> options) {
 const char* of_a_measurement(const ProbeOptions& o) {
   const RunOptions& r = o.run;
   return first_of({{o.device.has_value(), "--device"}, {r.device.gpu.has_value(), "--gpu"}, {!r.device.set.empty(), "--set"}, {!r.device.config.empty(), "--config"}, {o.quick, "--quick"}, {!o.only.empty(), "--only"},
-                   {o.method.has_value(), "--method"}, {!o.base.empty(), "--base"}, {!o.curves.empty(), "--curves"}, {r.seed.has_value(), "--seed"}, {r.threads.has_value(), "--threads"},
+                   {o.method.has_value(), "--method"}, {o.correction.has_value(), "--correction"}, {!o.base.empty(), "--base"}, {!o.curves.empty(), "--curves"}, {r.seed.has_value(), "--seed"}, {r.threads.has_value(), "--threads"},
                    {r.max_time.has_value(), "--max-time"}, {r.max_memory.has_value(), "--max-memory"}});
 }
 
@@ -45,6 +46,13 @@ void refuse(const char* option, const char* why, const char* hint) {
   if (option != nullptr) throw Error(ExitCode::usage, "probe-options", fmt::format("{} has no effect here: {}", option, why), hint);
 }
 
+std::vector<std::string_view> names_of_single_kinds() {
+  std::vector<std::string_view> out;
+  for (const probe::Kind* kind : probe::kinds())
+    if (kind->single) out.push_back(kind->name);
+  return out;
+}
+
 int run_probe(const ProbeOptions& o) {
   const char* const forms = "the forms of this command: simtlab probe --help";
   if (!o.compare.empty()) {
@@ -59,6 +67,10 @@ int run_probe(const ProbeOptions& o) {
   refuse(of_a_curve(o), "it says how --analyse finds levels in a curve", "add --analyse CURVE.csv, or leave it out");
   if (o.device) refuse(of_a_simulation(o), "--device is a real board", "leave out one of them");
   if (o.method == "thesis" && !o.only.empty()) throw Error(ExitCode::usage, "probe-options", "--method thesis is a way to measure a board as a whole", "leave out --only");
+  if (o.method == "thesis" && o.correction) throw Error(ExitCode::usage, "probe-options", "--correction has no effect here: the published method takes the clock's cost out by difference", "leave out one of them");
+  check_kinds(o.only);
+  if (o.correction && !probe::single_operations(o.only))
+    throw Error(ExitCode::usage, "probe-options", "--correction has no effect here: none of these probes times single operations", fmt::format("those that do: {}", fmt::join(names_of_single_kinds(), ", ")));
   return probe_board(o);
 }
 
@@ -73,6 +85,8 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_flag("--quick", o->quick, "Fewer points; what takes long is left out")->group("Configuration");
   sub->add_option("--only", o->only, "These probes and those that they need: simtlab list probes")->delimiter(',')->type_name("NAME,...")->group("Configuration");
   sub->add_option("--method", o->method, "slope (default), or thesis: one interval less the clock's cost, as Sanchez published it, with the slopes beside it")->check(CLI::IsMember({"slope", "thesis"}))->type_name("NAME")->group("Configuration");
+  sub->add_option("--correction", o->correction, "How the cost of reading the clock is taken out of latencies: slope (default), difference, deconvolve, subtract or none, of single intervals, with the slope beside it")
+      ->check(CLI::IsMember({"slope", "difference", "deconvolve", "subtract", "none"}))->type_name("NAME")->group("Configuration");
   sub->add_option("--base", o->base, "Fill what was not found from this device, marked as estimates")->check(not_empty)->type_name("NAME|FILE")->group("Configuration");
   sub->add_option("--seed", o->run.seed, "Seed of random orders (default 0)")->type_name("N")->group("Configuration");
   sub->add_option("--threads", o->run.threads, "Host threads of a simulated board; 0 (default): all")->type_name("N")->group("Limits");
@@ -87,7 +101,7 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_option("--compare", o->compare, "Two measurements instead: results of --json, device files, or names of devices")->expected(2)->check(not_empty)->type_name("A B")->group("Two measurements");
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);
-  sub->footer("Forms: simtlab probe [--gpu NAME | --device N] [--quick] [-o DEVICE.toml] [--base NAME] [--curves FOLDER]\n       simtlab probe --method thesis [--gpu NAME | --device N] [--quick]\n       simtlab probe --analyse CURVE.csv [--detector ks] [--json]\n       simtlab probe --compare A B [--json] [--csv]\n-o writes the device file; of a curve and of a comparison, the text.");
+  sub->footer("Forms: simtlab probe [--gpu NAME | --device N] [--quick] [--correction NAME] [-o DEVICE.toml] [--base NAME] [--curves FOLDER]\n       simtlab probe --method thesis [--gpu NAME | --device N] [--quick]\n       simtlab probe --analyse CURVE.csv [--detector ks] [--json]\n       simtlab probe --compare A B [--json] [--csv]\n-o writes the device file; of a curve and of a comparison, the text.");
   sub->callback([&chosen, o] { chosen = [o] { return run_probe(*o); }; });
 }
 

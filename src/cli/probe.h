@@ -20,7 +20,7 @@ struct ProbeOptions {
   std::optional<double> significance, step, confidence;
   // A board.
   RunOptions run;
-  std::optional<std::string> device, method;   // default method: slope
+  std::optional<std::string> device, method, correction;   // default method and correction: slope
   std::string base, curves;
   std::vector<std::string> only, compare;
   bool quick = false;
@@ -29,6 +29,7 @@ struct ProbeOptions {
 
 int probe_curve(ProbeOptions options);    // probe_curve.cpp
 int probe_board(ProbeOptions options);    // probe_board.cpp
+void check_kinds(const std::vector<std::string>& only);   // the same: throws Error(usage) for a name that no probe has
 int probe_compare(ProbeOptions options);  // probe_compare.cpp
 
 // probe_tables.cpp

@@ -83,6 +83,8 @@ void write_curves(const std::string& folder, const probe::Findings& found) {
   }
 }
 
+}  // namespace
+
 void check_kinds(const std::vector<std::string>& only) {
   std::vector<std::string> known;
   for (const probe::Kind* kind : probe::kinds()) known.emplace_back(kind->name);
@@ -92,6 +94,8 @@ void check_kinds(const std::vector<std::string>& only) {
       throw Error(ExitCode::usage, "probe-options", fmt::format("there is no probe '{}'", name), near.empty() ? fmt::format("probes: {}", fmt::join(known, ", ")) : fmt::format("did you mean {}?", near));
     }
 }
+
+namespace {
 
 result::Result result_of(const probe::Findings& found, const probe::Outcome& outcome, std::uint64_t launches, const gpu::BoardFacts& facts, const Source& source) {
   result::Result result;
@@ -155,7 +159,6 @@ class Writing {
 int probe_board(ProbeOptions o) {
   const RunClock clock;
   check_outputs(o.output);
-  check_kinds(o.only);
   std::optional<device::LoadedDevice> base;
   if (!o.base.empty()) {
     check_inputs(o.output, {o.base});
@@ -173,6 +176,7 @@ int probe_board(ProbeOptions o) {
     facts = board->facts();
     probe::ProbeOptions options;
     options.quick = o.quick;
+    if (o.correction) options.correction = *probe::correction_of(*o.correction);   // its name was checked
     options.seed = source.configuration.options.seed;
     options.interrupt = signals.flag();
     probe::Bench bench(*board, options, found);

@@ -25,7 +25,7 @@ void add_tables(result::KernelResult& to, const probe::Findings& findings) {
   for (const probe::Finding& f : findings.all()) {
     const bool numeric = f.known() && f.word.empty();
     found.rows.push_back({f.key, number(numeric, f.value), text(f.word), text(f.unit), number(f.has_interval(), f.interval.low), number(f.has_interval(), f.interval.high), number(f.known() && f.confidence > 0, f.confidence), f.samples, text(f.method),
-                          text(f.curve), text(f.unknown)});
+                          text(f.curve), text(f.unknown), text(f.correction)});
     for (const probe::Histogram::Bin& bin : f.raw) samples.rows.push_back({f.key, bin.value, bin.count});
   }
   for (const probe::Series& s : findings.curves()) {

@@ -11,12 +11,14 @@
 
 #include "gpu/board.h"
 #include "probe/finding.h"
+#include "probe/timer.h"
 
 namespace simtlab::probe {
 
 struct ProbeOptions {
   bool quick = false;                          // fewer points; what takes long is left out
   std::uint64_t seed = 1;                      // of random orders
+  Correction correction = Correction::slope;   // of the clock's cost, in latencies of single operations
   const volatile bool* interrupt = nullptr;
 };
 

@@ -48,6 +48,7 @@ constexpr std::string_view interval_begin = " % interval ", not_repeated = "not 
 
 std::string source_of(const Finding& f) {
   std::string out = "probe: " + f.method;
+  if (!f.correction.empty() && f.correction != "slope") out += fmt::format("; correction {}", f.correction);
   if (f.confidence == 1) return out;
   if (f.confidence == 0) return out + fmt::format("; {}{}", not_repeated, f.curve.empty() ? "" : ", curve " + f.curve);
   return out + fmt::format("; {:.0f} % interval {:.6g} to {:.6g} {}, {} samples{}", f.confidence * 100, f.interval.low, f.interval.high, f.unit, f.samples, f.curve.empty() ? "" : ", curve " + f.curve);

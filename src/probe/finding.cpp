@@ -52,12 +52,22 @@ void Findings::unknown(std::string key, std::string why) {
   add(std::move(f));
 }
 
+void Findings::correct(std::string_view key, std::string correction) {
+  const auto at = std::ranges::find(findings_, key, &Finding::key);
+  if (at != findings_.end()) at->correction = std::move(correction);
+}
+
 void Findings::series(Series series) {
   const auto at = std::ranges::find(series_, series.name, &Series::name);
   if (at != series_.end())
     *at = std::move(series);
   else
     series_.push_back(std::move(series));
+}
+
+std::optional<double> Findings::by_slope(const std::string& key) const {
+  const std::string slope = "slope." + key;
+  return find(slope) != nullptr ? value(slope) : value(key);
 }
 
 const Finding* Findings::find(std::string_view key) const {

@@ -24,7 +24,8 @@ struct Finding {
   std::string method;       // "slope of dependent chains"
   std::string curve;        // name of the curve that it was read from; may be empty
   std::vector<Histogram::Bin> raw = {};   // what was measured, repetition by repetition, where it was repeated as a whole: value and how often
-  std::string unknown;      // why there is no value; empty: there is one
+  std::string correction = {};   // how the cost of reading the clock was taken out: slope, difference, deconvolve, subtract, none; empty: it is not in what was measured
+  std::string unknown = {};      // why there is no value; empty: there is one
   bool known() const { return unknown.empty(); }
   bool has_interval() const { return known() && word.empty() && confidence > 0; }
 };
@@ -55,10 +56,14 @@ class Findings {
   // Not repeated as a whole (a line through one curve): nobody knows how far the next one would be.
   void once(std::string key, double value, std::string unit, std::string method, std::uint64_t samples, std::string curve = {});
   void unknown(std::string key, std::string why);
+  // Says of what was found how the clock's cost was taken out.
+  void correct(std::string_view key, std::string correction);
   void series(Series series);
 
   const Finding* find(std::string_view key) const;            // null: nobody looked
   std::optional<double> value(std::string_view key) const;    // of what is known
+  // A latency by its slope, whatever correction was asked for: by which other probes size themselves.
+  std::optional<double> by_slope(const std::string& key) const;
   double value_or(std::string_view key, double otherwise) const { return value(key).value_or(otherwise); }
   const std::deque<Finding>& all() const { return findings_; }   // in the order in which they were found
   const std::vector<Series>& curves() const { return series_; }

@@ -35,6 +35,11 @@ std::vector<const Kind*> kinds() {
   return out;
 }
 
+bool single_operations(std::span<const std::string> chosen) {
+  const std::set<std::string_view> names = wanted(chosen);
+  return std::ranges::any_of(kinds(), [&](const Kind* kind) { return kind->single && names.contains(kind->name); });
+}
+
 Outcome run_probes(Bench& bench, std::span<const std::string> chosen, const Begun& begun) {
   Outcome outcome;
   const std::set<std::string_view> names = wanted(chosen);

@@ -17,10 +17,14 @@ struct Kind {
   void (*run)(Bench&);
   std::string_view needs;   // names of the kinds whose findings it uses, separated by blanks; all of them have a lower place
   unsigned place = 1000;    // they run in this order: later ones size themselves by what earlier ones found
+  bool single = false;      // it times single operations: the correction of the clock's cost can be chosen
 };
 
 std::span<const Kind* const> registered_kinds();   // in the order of their files' names
 std::vector<const Kind*> kinds();                   // in the order in which they run
+
+// Whether one of the chosen kinds, or of what they need, times single operations; empty: of all.
+bool single_operations(std::span<const std::string> chosen);
 
 struct Outcome {
   std::vector<std::string> failed;    // "cache: what happened", of kinds that could not be run to their end

@@ -139,11 +139,6 @@ std::string step_of(const Operation& op, unsigned chains, bool synchronised) {
   }
   for (const std::string& instruction : instructions_of(op.step))
     for (unsigned i = 0; i < chains; ++i) out += for_chain(instruction, i, synchronised);
-  // A pair that no assembler joins: a logic operation and a shift by what is 0.
-  const bool wide = value_bytes(op.kind) == 8;
-  for (unsigned n = 0; n < op.padding; ++n)
-    for (const char* pad : {wide ? "xor.b64 X, X, %zero64;" : "xor.b32 X, X, %zero;", wide ? "shl.b64 X, X, %zero;" : "shl.b32 X, X, %zero;"})
-      for (unsigned i = 0; i < chains; ++i) out += for_chain(pad, i, synchronised);
   return out;
 }
 
@@ -231,6 +226,37 @@ std::string window_kernel(const Operation& op, unsigned chains, unsigned steps, 
   std::string body;
   for (unsigned n = 0; n < steps; ++n) body += t.step;
   return fmt::format(".visible .entry window(.param .u64 out, {}, .param .u64 cycles)\n{{\n", t.parameters) + t.registers + t.begin + window_text(body, "mov.f64 %s, 0d0000000000000000;\n" + t.sum, "%s");
+}
+
+const char* const rest_text = "sub.u64 %n, %t1, %t0;\nmul.lo.u64 %n, %n, 3;\nadd.u64 %n, %n, %t1;\nREST:\nmov.u64 %v, %clock64;\nsetp.lt.u64 %q, %v, %n;\n@%q bra REST;\n";
+
+namespace {
+
+// Makes the chain wait for %v, which is 0; and the warp for the chain, by a value that it never has.
+std::pair<const char*, const char*> tied(Register kind) {
+  switch (kind) {
+    case b64: return {"xor.b64 %x0, %x0, %v;", "setp.eq.u64 %q, %x0, 0x5555555555555555;"};
+    case f32: return {"cvt.u32.u64 %t, %v; mov.b32 %u, %x0; xor.b32 %u, %u, %t; mov.b32 %x0, %u;", "mov.b32 %u, %x0; setp.eq.u32 %q, %u, 0x55555555;"};
+    case f64: return {"mov.b64 %n, %x0; xor.b64 %n, %n, %v; mov.b64 %x0, %n;", "mov.b64 %n, %x0; setp.eq.u64 %q, %n, 0x5555555555555555;"};
+    case predicate: return {"setp.ne.u64 %q, %v, 0; or.pred %x0, %x0, %q;", "selp.b32 %u, 1, 0, %x0; setp.eq.u32 %q, %u, 7;"};
+    default: return {"cvt.u32.u64 %t, %v; xor.b32 %x0, %x0, %t;", "setp.eq.u32 %q, %x0, 0x55555555;"};
+  }
+}
+
+}  // namespace
+
+std::string single_kernels(const Operation& op, const gpu::BoardFacts& facts) {
+  const Text t = text_of(op, 1, facts);
+  const auto [tie, wait] = tied(op.kind);
+  std::string out = fmt::format(".shared .align 4 .b32 kept[{}];\n", single_steps);
+  for (const unsigned n : {0u, 1u})
+    out += fmt::format(".visible .entry singles_{}(.param .u64 out, {})\n{{\n", n, t.parameters) + t.registers + t.begin + fmt::format("mov.u32 %sm, kept;\nmov.u32 %pass, {};\nmov.u64 %t0, %clock64;\nmov.u64 %t1, %t0;\nPASS:\n", single_steps) + rest_text +
+           "mov.u64 %t0, %clock64;\nsetp.eq.u64 %q, %t0, 1;\n@%q bra DONE;\nand.b64 %v, %t0, %zero64;\n" + tie + "\n" + (n == 0 ? "" : t.step) + wait +
+           "\n@%q bra DONE;\nmov.u64 %t1, %clock64;\nsub.u64 %n, %t1, %t0;\ncvt.u32.u64 %u, %n;\nst.volatile.shared.u32 [%sm], %u;\nadd.u32 %sm, %sm, 4;\nsub.u32 %pass, %pass, 1;\n"
+           "setp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\nmov.f64 %s, 0d0000000000000000;\n" + t.sum +
+           fmt::format("mov.u32 %t, %tid.x;\nsetp.ne.u32 %q, %t, 0;\n@%q bra DONE;\nld.param.u64 %o, [out];\nst.global.f64 [%o], %s;\nmov.u32 %sm, kept;\nmov.u32 %pass, {};\nOUT:\n", single_steps) +
+           "ld.volatile.shared.u32 %u, [%sm];\ncvt.u64.u32 %v, %u;\nadd.u64 %o, %o, 8;\nst.global.u64 [%o], %v;\nadd.u32 %sm, %sm, 4;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra OUT;\nDONE:\nret;\n}\n";
+  return out;
 }
 
 gpu::Arguments chain_arguments(const Operation& op, std::uint64_t out) {

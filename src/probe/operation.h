@@ -29,7 +29,6 @@ struct Operation {
   double x = 1;                    // first chain's start; the others differ, so that no assembler computes one for all
   double x_step = 1;
   std::string_view pattern = {};   // which chain does what, again and again: f (a multiply-add), i (a comparison of integers), p (bits counted), s (a root), l (a load of shared memory)
-  unsigned padding = 0;            // pairs of cheap instructions behind each step
 };
 
 std::span<const Operation> operations();
@@ -41,6 +40,12 @@ const Operation* find_operation(std::string_view name);
 std::string chain_kernels(const Operation& operation, unsigned chains, unsigned steps, const gpu::BoardFacts& facts);
 // The entry window (window.h) of such chains; parameters as above, and the cycles (u64).
 std::string window_kernel(const Operation& operation, unsigned chains, unsigned steps, const gpu::BoardFacts& facts);
+// Entries singles_0 and singles_1: one warp, no step or one between two readings of the clock, again and again; the first reading is waited for before the step begins, and its result before the
+// second one. Parameters as above. Leaves the sum of the first lane, and then the intervals (u64 each).
+// Between two of them: three times as long as the last one took (from %t0 to %t1), so that no pipeline is still busy. Uses %n, %v, %q.
+extern const char* const rest_text;
+inline constexpr unsigned single_steps = 34;
+std::string single_kernels(const Operation& operation, const gpu::BoardFacts& facts);
 gpu::Arguments chain_arguments(const Operation& operation, std::uint64_t out);
 // Whether what a warp left is what such chains leave.
 bool plausible(const Operation& operation, unsigned chains, double sum);

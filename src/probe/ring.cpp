@@ -11,20 +11,13 @@
 namespace simtlab::probe {
 namespace {
 
-// The load that looks into L1: on boards whose L1 does not cache global memory the read-only path does.
-std::string load_of(Path path, const gpu::BoardFacts& facts) {
-  if (path == Path::past) return "ld.global.cg.u64 %p, [%p];";
-  const bool read_only = facts.l1_caches_global == false && facts.cc_major * 10 + facts.cc_minor >= 35;
-  return read_only ? "ld.global.nc.u64 %p, [%p];" : "ld.global.ca.u64 %p, [%p];";
-}
-
 constexpr std::string_view text_template = R"(
-// One thread: `skip` rounds of eight loads, then `rounds` of 256 and as many of 512 between readings of the clock: rounds cost the same in both. The address of each load is what the
-// one before found; `zero`, which is 0, ties the first load to the reading before it.
+// One thread: `skip` rounds of eight loads, then `rounds` of 64 and as many of 128 between readings of the clock: rounds cost the same in both. Before that one round of each, or the first would wait
+// for its instructions. The address of each load is what the one before found; `zero`, which is 0, ties the first load to the reading before it.
 .visible .entry chase(.param .u64 start, .param .u64 zero, .param .u32 skip, .param .u32 rounds, .param .u64 out)
 {
-  .reg .pred %q; .reg .b32 %n, %m; .reg .b64 %p, %z, %o, %t0, %t1, %t2, %v, %base;
-  ld.param.u64 %p, [start]; ld.param.u64 %z, [zero]; ld.param.u32 %n, [skip]; ld.param.u32 %m, [rounds]; ld.param.u64 %o, [out];
+  .reg .pred %q; .reg .b32 %n, %m, %last, %rounds; .reg .b64 %p, %z, %o, %t0, %t1, %t2, %v, %base;
+  ld.param.u64 %p, [start]; ld.param.u64 %z, [zero]; ld.param.u32 %n, [skip]; ld.param.u32 %rounds, [rounds]; mov.u32 %m, 1; mov.u32 %last, 0; ld.param.u64 %o, [out];
   SETUP
 WARM:
   setp.eq.u32 %q, %n, 0;
@@ -61,6 +54,10 @@ END:
   setp.eq.u64 %q, %p, 1;
   @%q bra END;
   mov.u64 %t2, %clock64;
+  mov.u32 %m, %rounds;
+  add.u32 %last, %last, 1;
+  setp.eq.u32 %q, %last, 1;
+  @%q bra BEGIN;
   st.global.u64 [%o], %t0;
   st.global.u64 [%o+8], %t1;
   st.global.u64 [%o+16], %t2;
@@ -163,11 +160,17 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
 
 }  // namespace
 
+std::string load_of(Path path, const gpu::BoardFacts& facts) {
+  if (path == Path::past) return "ld.global.cg.u64 %p, [%p];";
+  const bool read_only = facts.l1_caches_global == false && facts.cc_major * 10 + facts.cc_minor >= 35;
+  return read_only ? "ld.global.nc.u64 %p, [%p];" : "ld.global.ca.u64 %p, [%p];";
+}
+
 std::string ring_kernels(const std::string& load, const std::string& setup) {
   std::string eight;
   for (int i = 0; i < 8; ++i) eight += "LOAD\n  ";
   std::string body;
-  for (int i = 0; i < 32; ++i) body += eight;
+  for (int i = 0; i < 8; ++i) body += eight;
   const std::string text = replace_all(replace_all(std::string(text_template), "BODY", body), "EIGHT", eight);
   return replace_all(replace_all(text, "LOAD", load), "SETUP", setup);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/bench.h"
+#include "probe/interval.h"
 
 namespace simtlab::probe {
 
@@ -31,8 +32,12 @@ class Ring {
 };
 
 // Cycles a load: `skip` loads, then n and 2n between readings of the clock; the slope. n a multiple of chase_round.
-inline constexpr std::uint32_t chase_round = 256;
+inline constexpr std::uint32_t chase_round = 64, chase_before = 3 * chase_round;   // loads before those that are timed, beside `skip`
 double chase(Bench& bench, Path path, const Ring& ring, std::uint64_t skip, std::uint32_t n);
+
+// `skip` loads, then so many with a reading of the clock before and after each, and readings with nothing between. At most 4096 loads.
+Singles singles(Bench& bench, Path path, const Ring& ring, std::uint64_t skip, std::uint32_t loads);
+Singles singles(Bench& bench, const std::string& load, const std::string& setup, const std::string& declared, std::uint64_t start, std::uint64_t skip, std::uint32_t loads);
 
 struct Census {
   std::uint64_t loads = 0;
@@ -45,6 +50,9 @@ struct Census {
 Census census(Bench& bench, Path path, const Ring& ring, std::uint64_t skip, std::uint64_t loads, std::uint64_t near, std::uint64_t far, std::uint32_t shared_bytes = 0);
 // Blocks of that kernel that an SM holds.
 std::uint32_t census_blocks(Bench& bench, std::uint32_t shared_bytes);
+
+// The load that looks into L1, or begins at L2: on boards whose L1 does not cache global memory the read-only path does.
+std::string load_of(Path path, const gpu::BoardFacts& facts);
 
 // The same of other kinds of memory: kernels whose load, `%p` to `%p`, is this text (registers %p and %base, b64); setup runs once.
 std::string ring_kernels(const std::string& load, const std::string& setup);

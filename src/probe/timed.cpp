@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "probe/operation.h"
 #include "probe/timer.h"
 #include "probe/window.h"
 
@@ -20,6 +21,29 @@ constexpr const char* epilogue =
     "\nsetp.ne.u32 %q, %lane, 0;\n@%q bra DONE;\nmov.u32 %u, %ctaid.x;\nmov.u32 %pass, %ntid.x;\nadd.u32 %pass, %pass, 31;\nshr.u32 %pass, %pass, 5;\nmad.lo.u32 %u, %u, %pass, %warp;\n"
                      "mul.wide.u32 %v, %u, 32;\nld.param.u64 %o, [out];\nadd.u64 %o, %o, %v;\nst.global.u64 [%o], %t0;\nst.global.u64 [%o+8], %t1;\nst.global.u64 [%o+16], %l15;\n"
                      "mov.u32 %u, %smid;\ncvt.u64.u32 %v, %u;\nst.global.u64 [%o+24], %v;\nDONE:\nret;\n}\n";
+
+constexpr std::uint32_t single_passes = 34, first_passes = 2;   // the first ones fetch instructions and data
+constexpr std::uint64_t never = 0x5555555555555555;             // no result
+
+// singles_N: N repetitions in each interval. Each reading of the clock is waited for before what follows begins, and the result before the second one; intervals are kept in shared memory, whose
+// stores nothing waits for.
+std::string singles_text(const Timed& t, std::uint32_t warps) {
+  // What the operation begins with is ready, and no pipeline is busy.
+  const std::string tie = t.tie.empty() ? "setp.eq.u64 %q, %v, 1;\n@%q bra DONE;" : t.tie;
+  std::string out = t.declarations + fmt::format(".shared .align 4 .b32 kept[{}];\n", warps * single_passes);
+  for (const unsigned n : {0u, 1u}) {
+    out += fmt::format(".visible .entry singles_{}(.param .u64 out, .param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 zero)\n{{\n.reg .b32 %at, %took; .reg .b64 %zero;\n", n) + prologue;
+    out += fmt::format("ld.param.u64 %zero, [zero];\nmov.u32 %at, kept;\nmul.lo.u32 %took, %warp, {};\nadd.u32 %at, %at, %took;\n", 4 * single_passes);
+    out += t.setup + fmt::format("\nmov.u32 %pass, {};\nmov.u64 %t0, %clock64;\nmov.u64 %t1, %t0;\nPASS:\n", single_passes) + rest_text + (t.barrier ? "bar.sync 0;\n" : "");
+    out += "mov.u64 %t0, %clock64;\nsetp.eq.u64 %q, %t0, 1;\n@%q bra DONE;\nand.b64 %v, %t0, %zero;\n" + tie + "\n" + (n == 0 ? "" : t.body(0) + "\n") + t.finish +
+           fmt::format("\nsetp.eq.u64 %q, %l15, {};\n@%q bra DONE;\nmov.u64 %t1, %clock64;\nsub.u64 %n, %t1, %t0;\ncvt.u32.u64 %took, %n;\nst.volatile.shared.u32 [%at], %took;\nadd.u32 %at, %at, 4;\n", never);
+    out += "sub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra PASS;\nbar.sync 0;\n";
+    // The first thread writes them out.
+    out += fmt::format("setp.ne.u32 %q, %thread, 0;\n@%q bra DONE;\nmov.u32 %at, kept;\nmov.u32 %pass, {};\nld.param.u64 %o, [out];\nOUT:\nld.volatile.shared.u32 %took, [%at];\ncvt.u64.u32 %v, %took;\n"
+                       "st.global.u64 [%o], %v;\nadd.u32 %at, %at, 4;\nadd.u64 %o, %o, 8;\nsub.u32 %pass, %pass, 1;\nsetp.ne.u32 %q, %pass, 0;\n@%q bra OUT;\nDONE:\nret;\n}}\n", warps * single_passes);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -61,6 +85,23 @@ double span_of(const std::vector<TimedWarp>& warps) {
   std::uint64_t begin = ~std::uint64_t{0}, end = 0;
   for (const TimedWarp& w : warps) begin = std::min(begin, w.begin), end = std::max(end, w.end);
   return static_cast<double>(end - begin);
+}
+
+Singles singles_of_timed(Bench& bench, const Timed& timed, const TimedRun& run) {
+  const std::uint32_t warps = (run.threads + 31) / 32;
+  const std::string text = singles_text(timed, warps);
+  const Bench::Buffer out(bench, std::uint64_t{8} * warps * single_passes);
+  Singles result;
+  for (const unsigned n : {0u, 1u}) {
+    const auto words = bench.run(bench.kernel(text, fmt::format("singles_{}", n)), 1, run.threads, gpu::Arguments(out.address(), run.a, run.b, run.c, std::uint64_t{0}), out.address(),
+                                 std::size_t{warps} * single_passes, run.shared_bytes);
+    for (std::size_t pass = first_passes; pass < single_passes; ++pass) {
+      std::uint64_t least = words[pass];
+      for (std::uint32_t w = 1; w < warps; ++w) least = std::min(least, words[w * single_passes + pass]);
+      (n == 0 ? result.empty : result.timed).add(static_cast<double>(least));
+    }
+  }
+  return result;
 }
 
 double slope_of_timed(Bench& bench, const Timed& timed, const TimedRun& run) {

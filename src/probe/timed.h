@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/bench.h"
+#include "probe/interval.h"
 #include "probe/window.h"
 
 namespace simtlab::probe {
@@ -20,6 +21,7 @@ struct Timed {
   std::string finish;
   unsigned repetitions = 32;                       // of the shortest; the others have twice and four times as many
   bool barrier = true;                             // warps begin together
+  std::string tie;                                 // makes what the first repetition needs wait for %v, which is 0; empty: an assembler cannot move it before a reading of the clock anyhow
 };
 std::string timed_text(const Timed& timed);
 
@@ -38,6 +40,8 @@ std::vector<TimedWarp> run_timed(Bench& bench, const std::string& text, unsigned
 double span_of(const std::vector<TimedWarp>& warps);
 // Repetitions a cycle, all warps of one SM (of all of them) together (run.blocks on each), while none has ended: every warp goes on until the time is over, and two lengths of time are compared.
 double rate_of_timed(Bench& bench, const Timed& timed, const TimedRun& run, std::uint64_t cycles = 24576);
+// One repetition between two readings of the clock, and none, again and again: of each time the warp's interval that is shortest, as its last warp waits for no other.
+Singles singles_of_timed(Bench& bench, const Timed& timed, const TimedRun& run);
 // Cycles of one repetition: the slope over the three lengths, for one block.
 double slope_of_timed(Bench& bench, const Timed& timed, const TimedRun& run);
 

@@ -179,11 +179,13 @@ std::string findings(const Table& t) {
     const std::string word = words(t, r, "word"), unit = words(t, r, "unit"), unknown = words(t, r, "unknown");
     const auto has = [&](const char* column) { return !std::holds_alternative<std::monostate>(cell(t, r, column)); };
     const std::string value = !word.empty() ? word : has("value") ? value_of(number(t, r, "value"), unit == "B" ? "bytes" : unit) : "";
+    // A slope says so itself.
+    const std::string correction = words(t, r, "correction"), corrected = correction.empty() || correction == "slope" ? "" : "; correction: " + correction;
     known += unknown.empty() ? 1 : 0;
     table.rows.push_back({fmt::format("<code>{}</code>", html_escaped(printable(words(t, r, "key")))), html_escaped(printable(value)),
                           has("low") && number(t, r, "low") != number(t, r, "high") ? fmt::format("{:.5g} to {:.5g}", number(t, r, "low"), number(t, r, "high")) : "",
                           has("confidence") ? format_share(number(t, r, "confidence")) : "", fmt::format("{:.0f}", number(t, r, "samples")),
-                          html_escaped(printable(unknown.empty() ? words(t, r, "method") : "not known: " + unknown))});
+                          html_escaped(printable(unknown.empty() ? words(t, r, "method") + corrected : "not known: " + unknown))});
   }
   return fmt::format("<section id=\"findings\"><h2>What was found</h2>\n<p>{} values are known, {} are not.</p>\n", known, t.rows.size() - known) +
          "<p class=\"filter\"><label for=\"finding-filter\">Show rows that contain: </label><input type=\"search\" id=\"finding-filter\" data-filter=\"tr.finding-row\" aria-describedby=\"finding-filter-count\"> <span id=\"finding-filter-count\" role=\"status\" "

@@ -22,7 +22,7 @@ def curve(levels, step=1.06, first=2048):
     return "\n".join(rows) + "\n"
 
 
-COLUMNS = ["key", "value", "word", "unit", "low", "high", "confidence", "samples", "method", "curve", "unknown"]
+COLUMNS = ["key", "value", "word", "unit", "low", "high", "confidence", "samples", "method", "curve", "unknown", "correction"]
 
 
 class Probe(Case):
@@ -100,6 +100,34 @@ class Probe(Case):
         self.assertIn("shared.banks", out)
         self.assertNotIn("l1.bytes", out)
         self.fails(2, "probe", "--only", "sharde", says="did you mean shared")
+
+    def test_the_clocks_cost_is_taken_out_as_one_chooses_and_every_output_says_how(self):
+        only = ("--gpu", "k40", "--quick", "--only", "shared,cache")
+        def findings(*options):
+            self.ok("probe", *only, *options, "--json=r.json", "-o", "mine.toml")
+            rows = json.loads((self.folder / "r.json").read_text())["kernels"][0]["tables"]["findings"]["rows"]
+            return {row[0]: dict(zip(COLUMNS, row)) for row in rows}
+        truth = {"shared.latency": 26, "l1.latency": 32, "l2.latency": 188}   # data/devices/k40.toml
+        by_slope = findings()
+        self.assertEqual({by_slope[key]["correction"] for key in truth}, {"slope"})
+        self.assertNotIn("slope.l1.latency", by_slope)
+        for method in ("none", "subtract", "difference", "deconvolve"):
+            found = findings("--correction", method)
+            for key, cycles in truth.items():
+                cost = found["cost." + key]["value"]
+                self.assertGreater(cost, 10)
+                self.assertAlmostEqual(found[key]["value"], cycles + (cost if method == "none" else 0), places=9, msg=f"{method} {key}")
+                self.assertEqual(found[key]["correction"], method)
+                self.assertAlmostEqual(found["slope." + key]["value"], by_slope[key]["value"], places=9)
+            self.assertRegex((self.folder / "mine.toml").read_text(), rf'(?m)^latency = .*source = "probe: mean interval around a load .*; correction {method}; ')
+            self.assertEqual(found["l1.bytes"]["value"], by_slope["l1.bytes"]["value"])
+            self.assertIsNone(found["l1.bytes"]["correction"])
+        self.ok("report", "r.json", "--html=r.html")
+        self.assertIn("; correction: deconvolve", (self.folder / "r.html").read_text())
+        self.fails(2, "probe", "--gpu", "k40", "--correction", "mean", says="--correction")
+        self.fails(2, "probe", "--gpu", "k40", "--correction", "none", "--only", "launch,copy", says="times single operations")
+        self.fails(2, "probe", "--gpu", "k40", "--correction", "none", "--method", "thesis", says="--correction has no effect")
+        self.fails(2, "probe", "--compare", "k40", "v100", "--correction", "none", says="--correction has no effect")
 
     def test_the_published_method_has_its_artefacts_and_the_slopes_beside_it_do_not(self):
         done = self.ok("probe", "--method", "thesis", "--gpu", "k40", "--quick", "--json=r.json", "-o", "mine.toml")

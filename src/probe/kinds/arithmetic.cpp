@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 
 #include "base/error.h"
+#include "probe/interval.h"
 #include "probe/kinds.h"
 #include "probe/operation.h"
 #include "probe/sampling.h"
@@ -18,7 +18,7 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr unsigned latency_steps = 32, throughput_instructions = 64;
+constexpr unsigned latency_steps = 32, throughput_instructions = 64, short_round = 640;
 
 struct Latency {
   double cycles = 0, residual = 0;
@@ -32,17 +32,20 @@ Latency chain_latency(Bench& bench, const Operation& op, unsigned steps, std::ui
   return {slope.latency, slope.residual};
 }
 
-double throughput_of(Bench& bench, const Operation& op, unsigned warps, unsigned chains, std::uint64_t out);
-
-// A pipeline that takes a new instruction less often than its latency would let a chain give it one hides the latency. With cheap instructions of another pipeline between the
-// steps it shows.
-std::optional<double> padded_latency(Bench& bench, const Operation& op, double bare, std::uint64_t out) {
-  if (op.kind == Register::predicate) return std::nullopt;
-  Operation padded = op, pads = op;
-  padded.padding = bare > 100 ? 128 : 32;
-  pads.step = "", pads.padding = padded.padding, pads.per_step = 1;
-  const double pairs = chain_latency(bench, pads, 4, out).cycles, all = chain_latency(bench, padded, 4, out).cycles * op.per_step;
-  return (all - pairs) / op.per_step;
+// Intervals around one step, and around none, each after a rest.
+Singles single_intervals(Bench& bench, const Operation& op) {
+  const std::string text = single_kernels(op, bench.board.facts());
+  const Bench::Buffer out(bench, 8 * (1 + single_steps));
+  Singles s;
+  s.operations = op.per_step;
+  for (const unsigned n : {0u, 1u}) {
+    const auto words = bench.run(bench.kernel(text, fmt::format("singles_{}", n)), 1, 32, chain_arguments(op, out.address()), out.address(), 1 + single_steps);
+    if (!plausible(op, 1, std::bit_cast<double>(words[0])))
+      throw Error(ExitCode::program_failed, "probe-result", fmt::format("{} in single intervals came out as {}", op.name, std::bit_cast<double>(words[0])), "the device (or simtlab) computes wrongly: please report it");
+    for (unsigned i = 2; i < single_steps; ++i) (n == 0 ? s.empty : s.timed).add(static_cast<double>(words[1 + i]));   // the first two fetch the instructions
+  }
+  bench.forget(text);
+  return s;
 }
 
 void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
@@ -56,19 +59,17 @@ void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
   std::string method = fmt::format("slope of dependent chains of {0} to {1} operations, one warp; chains are at most {2:.3g} cycles off the line", latency_steps * op.per_step, 4 * latency_steps * op.per_step,
                                    residual);
   bench.found.measured(fmt::format("op.{}.chain", op.name), e, "cycles", method);
-  if (const auto padded = padded_latency(bench, op, e.value, out); padded && *padded < e.value - 0.5) {
-    e.interval = {*padded, *padded};
-    method = fmt::format("slope of dependent chains with cheap instructions between the operations, less these; without them one takes {:.4g} cycles, the interval of its pipeline", e.value);
-    e.value = *padded, e.histogram = {};
+  bench.found.correct(fmt::format("op.{}.chain", op.name), "slope");
+  // A pipeline that takes a new instruction less often than its latency would let a chain give it one hides the latency. A single one after a rest shows it: the line through intervals with one
+  // step and with none.
+  const Singles single = single_intervals(bench, op);
+  if (const double rested = (single.timed.median() - single.empty.median()) / op.per_step; rested > 0 && rested < e.value - 0.5) {
+    method = fmt::format("slope of intervals with one step and with none, each after a rest; in a chain one takes {:.4g} cycles, the interval of its pipeline", e.value);
+    e.value = rested, e.interval = {rested, rested}, e.samples = single.timed.count(), e.histogram = {};
   }
-  bench.found.measured(fmt::format("op.{}.latency", op.name), e, "cycles", method);
-  // A predicate has no cheap instructions to stand between: where independent ones come no faster than dependent ones, it is the pipeline's interval that was seen.
-  if (op.kind == Register::predicate)
-    if (const double rate = throughput_of(bench, op, 1, 16, out); rate > 0 && 32 / rate > 0.95 * e.value) {
-      for (const std::string& key : {fmt::format("op.{}.latency", op.name), fmt::format("latency.{}", op.op_class)}) bench.found.unknown(key, fmt::format("independent ones of a warp take {:.3g} cycles each as well: the interval of the pipeline hides the latency", 32 / rate));
-      return;
-    }
-  if (!op.op_class.empty()) bench.found.measured(fmt::format("latency.{}", op.op_class), e, "cycles", fmt::format("{}: {}", op.name, method));
+  TimedLatency found{{fmt::format("op.{}.latency", op.name)}, e, method, fmt::format("{} operation{} of one warp", op.per_step == 1 ? "one" : "two dependent", op.per_step == 1 ? "" : "s")};
+  if (!op.op_class.empty()) found.keys.push_back(fmt::format("latency.{}", op.op_class)), found.method = fmt::format("{}: {}", op.name, method);
+  report_latency(bench, found, [&] { return single; });
 }
 
 // Thread results per cycle of one SM, of chains that all end: what counts is when the last one does.
@@ -129,9 +130,9 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   const double alone = 32.0 / rate_alone;   // cycles of an operation of a warp that has its scheduler to itself
   const bool wide = op.kind == Register::b64 || op.kind == Register::f64;   // two registers each
   const unsigned chains = wide ? 16 : 32;
-  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 4 ? 2048 : 512) / (chains * op.per_step)), 1, 0};
+  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 4 ? 2048 : alone < 16 ? 512 : 128) / (chains * op.per_step)), 1, 0};
   fit_registers(bench, op, much);
-  much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 4 ? 32 : 64) * alone * much.chains * much.steps * op.per_step));
+  much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 4 ? 32 : alone < 16 ? 64 : 256) * alone * much.chains * much.steps * op.per_step));
   Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 32) / op.per_step), 1, 0};
   const std::string text = window_kernel(op, many.chains, many.steps, facts);
   many.blocks = std::max(1u, bench.board.blocks_per_sm(bench.kernel(text, "window"), 32 * many.warps, 0));
@@ -140,6 +141,11 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   // Chains of one warp that go side by side, or whose pipeline is slower than they are, need no further warps; those that do not are helped by warps alone. In between both are tried.
   const bool parallel = alone < 0.4 * latency || latency < 0.9 * alone, serial = !parallel && (latency > 100 || alone > 0.9 * latency);
   double first = serial ? 0 : steady_throughput(bench, op, much);
+  // Of fast operations a long round makes little of what a loop costs, and a short one of what fetching costs an instruction cache that the long one does not fit.
+  if (Load fit = much; first > 0 && much.chains * much.steps * op.per_step > short_round) {
+    fit.steps = std::max(1u, short_round / (fit.chains * op.per_step));
+    if (const double more = steady_throughput(bench, op, fit); more > first) first = more, much = fit;
+  }
   // A scheduler of two levels takes turns with whole groups of warps, and loses some: half of them may do more.
   if (Load half = much; first > 0 && half.warps > 8) {
     half.warps /= 2;
@@ -183,7 +189,7 @@ void probe_throughput(Bench& bench, const Operation& op, std::uint64_t out) {
       peak = std::max(peak, rate);
       if (chains == 1) alone = std::max(alone, rate);
     }
-  const Steady best = steady(bench, op, bench.found.value_or(fmt::format("op.{}.latency", op.name), 100), out);
+  const Steady best = steady(bench, op, bench.found.by_slope(fmt::format("op.{}.latency", op.name)).value_or(100), out);
   const Estimate& e = best.rate;
   const std::string& method = best.method;
   if (!best.saturated || !best.settled || e.value <= 0) {
@@ -239,6 +245,6 @@ void probe_arithmetic(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_arithmetic{"arithmetic", "Latency and throughput of each operation, and the warps that the peak needs", probe_arithmetic, "device", 30};
+extern constinit const Kind kind_arithmetic{"arithmetic", "Latency and throughput of each operation, and the warps that the peak needs", probe_arithmetic, "device", 30, true};
 
 }  // namespace simtlab::probe

@@ -55,7 +55,7 @@ double load_rate(Bench& bench, const Loads& loads, std::uint64_t data, std::uint
 
 // Whether so many bytes a cycle of one SM may be as many as its miss registers let be under way: then no port was seen.
 bool registers_limit(const Bench& bench, double bytes_per_cycle) {
-  const auto latency = bench.found.value("l2.latency");
+  const auto latency = bench.found.by_slope("l2.latency");
   if (!latency) return false;
   const double under_way = bytes_per_cycle * *latency / 128;
   if (const auto lines = bench.found.value("l1.mshr_entries")) return under_way > 0.85 * *lines;
@@ -222,9 +222,11 @@ void of_l2(Bench& bench, std::uint32_t threads, std::uint32_t blocks, std::uint6
   if (std::abs(half / all - 1) > 0.015) return bench.found.unknown(key, fmt::format("{} threads on each SM read {:.4g} B/cycle, half of them {:.4g}: no level is reached", blocks * threads, all, half));
   if (clock && ports_limit(bench, all * *clock)) return bench.found.unknown(key, "the ports of the SMs limit what is read from L2");
   loads.distance = other_distance;
-  if (const double others = rate(threads); std::abs(others / all - 1) > 0.015)
+  const double others = rate(threads);
+  if (std::abs(others / all - 1) > 0.015)
     return bench.found.unknown(key, fmt::format("all SMs read {:.4g} B/cycle, and {:.4g} of other lines: some slices wait for others", all, others));
-  bench.found.once(key, all, "B/cycle", method, 3);
+  // None of them can be more than L2 gives.
+  bench.found.once(key, std::max({all, half, others}), "B/cycle", method + "; the most of these, of half of the threads, and of other lines", 3);
   // One SM gets no more through its port than L2 gives to all.
   if (const auto port = bench.found.value("interconnect.sm_bytes_per_cycle"); port && *port > 0.88 * all)
     bench.found.unknown("interconnect.sm_bytes_per_cycle", "L2 itself gives no more than one SM took");

@@ -20,7 +20,8 @@ void measured_latency(Bench& bench, const char* key, Path path, std::uint64_t by
   const Bench::Buffer buffer(bench, bytes);
   const Ring ring(bench, buffer, shuffled(steps(bytes, 128), bench.options.seed), 128);
   const Estimate e = estimate(sample([&] { return chase(bench, path, ring, 2 * ring.visits(), chase_loads); }));
-  bench.found.measured(key, e, "cycles", fmt::format("slope of a pointer chase over {} KiB, {} and {} loads", bytes >> 10, chase_loads, 2 * chase_loads));
+  report_latency(bench, {{key}, e, fmt::format("slope of a pointer chase over {} KiB, {} and {} loads", bytes >> 10, chase_loads, 2 * chase_loads), fmt::format("a load of a pointer chase over {} KiB", bytes >> 10)},
+                 [&] { return singles(bench, path, ring, 2 * ring.visits(), chase_loads); });
 }
 
 // Typical times of single loads. Those of hits: a few lines again and again; those of misses: lines read for the first time.
@@ -167,7 +168,7 @@ void curve(Bench& bench, const Level& level, std::uint64_t from, std::uint64_t t
     const std::uint64_t lines = std::max<std::uint64_t>(static_cast<std::uint64_t>(size) / 128, 2);
     if (!series.points.empty() && series.points.back().x >= static_cast<double>(lines * 128)) continue;
     const Ring ring(bench, room, shuffled(steps(lines * 128, 128), bench.options.seed), 128);
-    const std::uint64_t loads = std::clamp<std::uint64_t>(lines / chase_round, 1, 4) * chase_round;
+    const std::uint64_t loads = std::clamp<std::uint64_t>(lines / chase_round, 4, 16) * chase_round;
     const double cycles = chase(bench, level.path, ring, lines, static_cast<std::uint32_t>(loads));
     series.points.push_back({static_cast<double>(lines * 128), cycles});
   }
@@ -181,7 +182,7 @@ void probe_cache(Bench& bench) {
   measured_latency(bench, "l2.latency", Path::past, 8192);
   const Bench::Buffer room(bench, 8 << 20);
   const std::uint64_t l1_hit = typical_hit(bench, Path::through, room), l2_hit = typical_hit(bench, Path::past, room), dram = typical_miss(bench, Path::past, room, 4 << 20);
-  if (const double l1 = bench.found.value_or("l1.latency", 0), l2 = bench.found.value_or("l2.latency", 0); l1 > 0.9 * l2) {
+  if (const double l1 = bench.found.by_slope("l1.latency").value_or(0), l2 = bench.found.by_slope("l2.latency").value_or(0); l1 > 0.9 * l2) {
     for (const char* what : {"l1.latency", "l1.bytes", "l1.line_bytes", "l1.sector_bytes", "l1.ways", "l1.replacement", "l1.set_index"})
       bench.found.unknown(what, "loads of global memory take as long as from L2: no L1 in front of it can be seen");
   } else {
@@ -203,6 +204,6 @@ void probe_cache(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_cache{"cache", "L1 and L2: latency, size, line, sector, ways, replacement", probe_cache, "device", 60};
+extern constinit const Kind kind_cache{"cache", "L1 and L2: latency, size, line, sector, ways, replacement", probe_cache, "device", 60, true};
 
 }  // namespace simtlab::probe

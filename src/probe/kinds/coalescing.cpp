@@ -34,6 +34,7 @@ void measure(Bench& bench, const char* name, const char* load) {
   }
   const Slope slope = slope_of(chains);
   bench.found.once(fmt::format("coalescing.{}.sector", name), slope.latency, "cycles", "slope of a warp's dependent loads by the sectors of 32 bytes that they touch", curve.points.size(), curve.name);
+  bench.found.correct(fmt::format("coalescing.{}.sector", name), "slope");
   bench.found.series(std::move(curve));
 }
 

@@ -14,6 +14,7 @@ namespace simtlab::probe {
 namespace {
 
 constexpr std::uint64_t constant_bytes = 64 << 10;
+constexpr const char *constant_load = "ld.const.u64 %p, [%p]; add.u64 %p, %p, %base;", *constant_setup = "mov.u64 %base, ring; add.u64 %p, %p, %base;";
 
 std::string data_of(const std::vector<std::uint64_t>& sequence) {
   std::map<std::uint64_t, std::uint64_t> before, words;
@@ -31,14 +32,14 @@ std::string data_of(const std::vector<std::uint64_t>& sequence) {
 
 // Of offsets, one after the other: visits(sequence) of Geometry, by way of a module.
 Census visit(Bench& bench, const std::vector<std::uint64_t>& sequence, std::uint64_t skip, std::uint64_t loads, std::uint64_t near) {
-  const std::string text = data_of(sequence) + ring_kernels("ld.const.u64 %p, [%p]; add.u64 %p, %p, %base;", "mov.u64 %base, ring; add.u64 %p, %p, %base;");
+  const std::string text = data_of(sequence) + ring_kernels(constant_load, constant_setup);
   const Census c = census(bench, bench.kernel(text, "census"), sequence.front(), skip, loads, near, ~std::uint64_t{0});
   bench.forget(text);
   return c;
 }
 
 double chase_cycles(Bench& bench, const std::vector<std::uint64_t>& sequence) {
-  const std::string text = data_of(sequence) + ring_kernels("ld.const.u64 %p, [%p]; add.u64 %p, %p, %base;", "mov.u64 %base, ring; add.u64 %p, %p, %base;");
+  const std::string text = data_of(sequence) + ring_kernels(constant_load, constant_setup);
   const double cycles = chase(bench, bench.kernel(text, "chase"), sequence.front(), 2 * sequence.size(), 256);
   bench.forget(text);
   return cycles;
@@ -56,7 +57,12 @@ double sum_cycles(Bench& bench) {
 void probe_constant(Bench& bench) {
   const double sum = sum_cycles(bench);
   const Estimate e = estimate(sample([&] { return chase_cycles(bench, steps(512, 64)) - sum; }));
-  bench.found.measured("constant.latency", e, "cycles", fmt::format("slope of a chase over 512 bytes of constants, less the {:.4g} cycles of the sum between two loads", sum));
+  report_latency(bench, {{"constant.latency"}, e, fmt::format("slope of a chase over 512 bytes of constants, less the {:.4g} cycles of the sum between two loads", sum), "a load of constants and a sum"}, [&] {
+    const std::vector<std::uint64_t> sequence = steps(512, 64);
+    Singles s = singles(bench, constant_load, constant_setup, data_of(sequence), sequence.front(), 2 * sequence.size(), 256);
+    s.less = sum;
+    return s;
+  });
   Series curve{"constant.curve", "bytes", "cycles", {}, {}};
   for (double bytes = 512; bytes <= static_cast<double>(constant_bytes / 2); bytes *= bench.options.quick ? 1.4 : 1.15) {
     const std::uint64_t size = static_cast<std::uint64_t>(bytes) / 64 * 64;
@@ -94,6 +100,6 @@ void probe_constant(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_constant{"constant", "Constant cache: latency, size, line", probe_constant, "cache", 70};
+extern constinit const Kind kind_constant{"constant", "Constant cache: latency, size, line", probe_constant, "cache", 70, true};
 
 }  // namespace simtlab::probe

@@ -21,11 +21,12 @@ void branch(Bench& bench) {
     return fmt::format("mov.u32 %r0, 24;\nLOOP{0}:\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra LOOP{0};", n);
   };
   t.repetitions = longer.repetitions = 8;
-  const auto arithmetic = bench.found.value("latency.int_alu");
+  const auto arithmetic = bench.found.by_slope("latency.int_alu");
   if (!arithmetic) return bench.found.unknown("sm.branch_latency", "the latency of integer instructions is not known");
   const Estimate e = estimate(sample([&] { return (slope_of_timed(bench, longer, {}) - slope_of_timed(bench, t, {})) / 16 - 2 * *arithmetic; }));
   bench.found.measured("control.loop", e.value + 2 * *arithmetic, "cycles", {e.interval.low + 2 * *arithmetic, e.interval.high + 2 * *arithmetic}, "slope of rounds of a loop of count, comparison and branch", e.samples);
   bench.found.measured("sm.branch_latency", e, "cycles", "round of a loop of count, comparison and branch, less two integer latencies");
+  for (const char* key : {"control.loop", "sm.branch_latency"}) bench.found.correct(key, "slope");
 }
 
 // Each path does the same; lanes below k take paths of their own.
@@ -51,6 +52,7 @@ void divergence(Bench& bench) {
   }
   const double slope = (curve.points.back().y - curve.points.front().y) / (curve.points.back().x - curve.points.front().x);
   bench.found.once("control.path", slope, "cycles", "cost of one more path of eight dependent multiply-adds within a warp", curve.points.size(), curve.name);
+  bench.found.correct("control.path", "slope");
   bench.found.series(std::move(curve));
 }
 
@@ -67,7 +69,11 @@ void barrier(Bench& bench) {
   if (curve.points.size() > 1) {
     // Warps of one scheduler arrive a cycle after each other.
     const double issue = bench.found.value("sm.schedulers") == 1.0 ? 1 : 0, two = curve.points[1].y - issue;
-    bench.found.once("sm.barrier_latency", two, "cycles", issue == 0 ? "slope of barriers of two warps" : "slope of barriers of two warps, less the cycle between them", 3, curve.name);
+    report_latency(bench, {{"sm.barrier_latency"}, {two, {two, two}, 3}, issue == 0 ? "slope of barriers of two warps" : "slope of barriers of two warps, less the cycle between them", "a barrier of two warps, for the one that comes last", curve.name, false}, [&] {
+      TimedRun run;
+      run.threads = 64;
+      return singles_of_timed(bench, t, run);
+    });
   }
   bench.found.series(std::move(curve));
 }
@@ -76,7 +82,7 @@ void fence(Bench& bench) {
   Timed t;
   t.body = [](unsigned) { return std::string("membar.gl;"); };
   const Estimate e = estimate(sample([&] { return slope_of_timed(bench, t, {}); }));
-  bench.found.measured("latency.fence", e, "cycles", "slope of fences of one warp with nothing under way");
+  report_latency(bench, {{"latency.fence"}, e, "slope of fences of one warp with nothing under way", "a fence of one warp with nothing under way"}, [&] { return singles_of_timed(bench, t, {}); });
 }
 
 void probe_control(Bench& bench) {
@@ -88,6 +94,6 @@ void probe_control(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_control{"control", "Branches, divergence, barriers, fences", probe_control, "arithmetic issue", 140};
+extern constinit const Kind kind_control{"control", "Branches, divergence, barriers, fences", probe_control, "arithmetic issue", 140, true};
 
 }  // namespace simtlab::probe

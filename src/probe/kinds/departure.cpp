@@ -74,6 +74,7 @@ void measure(Bench& bench, const Source& source) {
     const Slope slope = slope_of(chains);
     const auto n = static_cast<std::uint64_t>(counts.size()) * rounds;
     bench.found.once(curve.name, slope.latency, "cycles", method + fmt::format("; R2 {:.3g}", slope.r2), n, curve.name);
+    bench.found.correct(curve.name, "slope");
     bench.found.series(std::move(curve));
   };
   const std::uint64_t passes = source.cached ? 2 : 1;

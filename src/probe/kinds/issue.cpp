@@ -29,6 +29,7 @@ void schedulers(Bench& bench, std::uint64_t out) {
     return;
   }
   bench.found.once("issue.interval", alone / chains, "cycles", fmt::format("a multiply-add of one warp with {} independent chains", chains), 2);
+  bench.found.correct("issue.interval", "slope");
   Series curve{"issue.warps", "warps", "cycles", {}, {}};
   unsigned result = 0;
   const unsigned most = std::min(most_warps, bench.board.facts().max_threads_per_block / 32);

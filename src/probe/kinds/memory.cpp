@@ -26,25 +26,28 @@ void latency(Bench& bench) {
   std::vector<std::uint64_t> lines;
   Rng rng(bench.options.seed);
   std::uint64_t round = 0;
-  const Estimate e = estimate(sample([&] {
+  const auto fresh = [&] {
     lines.clear();
     // Equal parts in random order, a line of each, then in the same order another line of each: never a line twice, and all other parts between two lines of one, so that no table holds
     // its translation.
-    const std::uint64_t parts = std::min<std::uint64_t>(bytes / (2 << 20), 512), part = bytes / parts / 128 * 128, rounds = (3 * loads + 64 + parts - 1) / parts;
+    const std::uint64_t parts = std::min<std::uint64_t>(bytes / (2 << 20), 512), part = bytes / parts / 128 * 128, rounds = (3 * loads + chase_before + 64 + parts - 1) / parts;
     std::vector<std::uint64_t> order = shuffled(steps(parts * part, part), bench.options.seed + ++round);
     const std::uint64_t slice = part / rounds / 128 * 128;
     for (std::uint64_t k = 0; k < rounds; ++k)
       for (const std::uint64_t at : order) lines.push_back(at + k * slice + rng.below(std::max<std::uint64_t>(slice / 128, 1)) * 128);
     const Ring ring(bench, buffer, lines, 128);
     flush(bench);   // writing the chain may have left it in L2
-    return chase(bench, Path::past, ring, 0, loads);
-  }, bench.options.quick ? 1 : 3));
-  bench.found.measured("dram.latency", e, "cycles", fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads, 2 * loads, bytes >> 20));
+    return ring;
+  };
+  const Estimate e = estimate(sample([&] { return chase(bench, Path::past, fresh(), 0, loads); }, bench.options.quick ? 1 : 3));
+  report_latency(bench, {{"dram.latency"}, e, fmt::format("slope of {} and {} loads of lines never read before, in random order over {} MiB", loads, 2 * loads, bytes >> 20),
+                         fmt::format("a load of a line never read before, in random order over {} MiB", bytes >> 20)},
+                 [&] { return singles(bench, Path::past, fresh(), 0, loads); });
 }
 
 constexpr const char* loaded_text = R"(
-// Every thread reads four lines of its own, one after the other, and leaves how long they took.
-.visible .entry loaded(.param .u64 data, .param .u64 zero, .param .u64 out)
+// Every thread reads four lines of its own, one after the other, and leaves how long they took; or none.
+.visible .entry NAME(.param .u64 data, .param .u64 zero, .param .u64 out)
 {
   .reg .pred %q; .reg .b32 %t, %n, %c; .reg .b64 %p, %z, %o, %v, %w, %t0, %t1, %step;
   ld.param.u64 %p, [data]; ld.param.u64 %z, [zero]; ld.param.u64 %o, [out];
@@ -56,10 +59,7 @@ constexpr const char* loaded_text = R"(
   mul.wide.u32 %v, %t, 8; add.u64 %o, %o, %v;
   mov.u64 %t0, %clock64;
   and.b64 %v, %t0, %z; xor.b64 %p, %p, %v;
-  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %step; add.u64 %p, %p, %v;
-  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %step; add.u64 %p, %p, %v;
-  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %step; add.u64 %p, %p, %v;
-  ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %v;
+  LOADS
   setp.eq.u64 %q, %p, 1;
   @%q bra END;
   mov.u64 %t1, %clock64;
@@ -70,12 +70,35 @@ END:
 }
 )";
 
-// Median of a warp's means: the lanes of a warp wait for the last of their lines together.
+std::string entry_of(const std::string& name, const std::string& loads) {
+  std::string text = loaded_text;
+  text.replace(text.find("NAME"), 4, name);
+  return text.replace(text.find("LOADS"), 5, loads);
+}
+
+std::string both_entries() {
+  constexpr const char* load = "ld.global.cg.u64 %v, [%p]; add.u64 %p, %p, %v;\n  ";
+  std::string loads = load;
+  for (int i = 1; i < 4; ++i) loads += fmt::format("add.u64 %p, %p, %step;\n  {}", load);
+  return entry_of("loaded", loads) + entry_of("unloaded", "");
+}
+
+// Intervals, one a warp: the lanes of a warp wait for the last of their lines together.
+Histogram intervals(Bench& bench, const char* entry, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data, std::uint64_t out) {
+  const auto words = bench.run(bench.kernel(both_entries(), entry), blocks, threads, gpu::Arguments(data, std::uint64_t{0}, out), out, std::size_t{blocks} * threads);
+  return Histogram(one_per_warp(std::vector<double>(words.begin(), words.end()), 32));
+}
+
+// Median of a warp's means. The slope has nothing to say of one interval: it leaves the cost in, as none does.
 double median_latency(Bench& bench, std::uint32_t blocks, std::uint32_t threads, std::uint64_t data, std::uint64_t out) {
-  const auto words = bench.run(bench.kernel(loaded_text, "loaded"), blocks, threads, gpu::Arguments(data, std::uint64_t{0}, out), out, std::size_t{blocks} * threads);
-  std::vector<double> values;
-  for (const std::uint64_t w : words) values.push_back(static_cast<double>(w) / 4);
-  return median_of(one_per_warp(values, 32));
+  const Histogram timed = intervals(bench, "loaded", blocks, threads, data, out);
+  const Correction correction = bench.options.correction;
+  if (correction == Correction::slope || correction == Correction::none) return timed.median() / 4;
+  Singles s;
+  s.timed = timed;
+  intervals(bench, "unloaded", blocks, threads, data, out);   // fetches the instructions
+  s.empty = intervals(bench, "unloaded", blocks, threads, data, out);
+  return static_cast<double>(left_of(correction, s).median()) / 4;
 }
 
 void under_load(Bench& bench) {
@@ -100,10 +123,12 @@ void under_load(Bench& bench) {
   }
   const Slope line = slope_of(curve.points);
   const auto n = curve.points.size();
-  const std::string method = fmt::format("least squares through {} numbers of threads, each of which reads lines of its own", n);
+  const Correction correction = bench.options.correction == Correction::slope ? Correction::none : bench.options.correction;
+  const std::string method = fmt::format("least squares through {} numbers of threads, each of which reads four lines of its own in one interval, {}", n, way_of(correction));
   bench.found.once("memory.loaded.slope", line.latency, "cycles/thread", method, n, curve.name);
   bench.found.once("memory.loaded.intercept", line.overhead, "cycles", method, n, curve.name);
   bench.found.once("memory.loaded.r2", line.r2, "", method, n, curve.name);
+  for (const char* what : {"slope", "intercept", "r2"}) bench.found.correct(fmt::format("memory.loaded.{}", what), std::string(name_of(correction)));
   bench.found.series(std::move(curve));
 }
 
@@ -114,6 +139,6 @@ void probe_memory(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_memory{"memory", "Latency of main memory, alone and under load", probe_memory, "cache", 80};
+extern constinit const Kind kind_memory{"memory", "Latency of main memory, alone and under load", probe_memory, "cache", 80, true};
 
 }  // namespace simtlab::probe

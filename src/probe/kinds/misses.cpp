@@ -139,7 +139,7 @@ Jump find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles,
 
 void probe_misses(Bench& bench) {
   const gpu::BoardFacts& facts = bench.board.facts();
-  const auto l1 = bench.found.value("l1.latency"), l2 = bench.found.value("l2.latency");
+  const auto l1 = bench.found.by_slope("l1.latency"), l2 = bench.found.by_slope("l2.latency");
   if (!l1 || !l2) {
     for (const char* what : {"l1.mshr_entries", "l1.loads_of_a_line"}) bench.found.unknown(what, "no L1 in front of L2 was seen");
     return;

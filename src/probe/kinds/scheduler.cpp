@@ -14,7 +14,8 @@ namespace simtlab::probe {
 namespace {
 
 constexpr unsigned turn_warps = 12;   // of one scheduler: more than one group of eight, and not two
-constexpr unsigned turn_chains = 24, turn_steps = 32, burst_steps = 64;
+// Code that the smallest instruction caches hold (8 KiB of 8 bytes, 12 KiB of 16): who waits for instructions lets others go first.
+constexpr unsigned turn_chains = 24, turn_steps = 24, most_code = 680, most_burst_steps = 64;
 
 // Every warp does the same independent multiply-adds, and leaves when it began and ended, and where. No loop: at its branch a warp would wait. waits: reads of shared memory that depend on each other, which
 // everything that comes after each step waits for; their steps are of `chains` multiply-adds and one and two more by turns, or the warps might never meet.
@@ -62,6 +63,7 @@ Turns turns(Bench& bench, unsigned schedulers, unsigned warps, const std::string
   const std::size_t all = std::size_t{of_block} * grid;
   const Bench::Buffer out(bench, 32 * all);
   const gpu::Arguments arguments(out.address(), 1.0F, 0.0F);
+  bench.run(function, grid, 32 * of_block, arguments, out.address(), 0);   // fetches the instructions
   const auto words = bench.run(function, grid, 32 * of_block, arguments, out.address(), 4 * all);
   Turns result;
   std::uint64_t begin = ~std::uint64_t{0};
@@ -82,7 +84,7 @@ std::string order_of(const Turns& t, double alone) {
   if (near(sorted.front(), n * alone) && near(sorted.back(), n * alone)) return "lrr";
   bool serial = true, grouped = sorted.size() > 8;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    serial = serial && std::abs(sorted[i] - (i == 0 ? 0 : sorted[i - 1]) - alone) < 0.25 * alone;
+    serial = serial && std::abs(sorted[i] - (i == 0 ? 0 : sorted[i - 1]) - alone) < 0.35 * alone;
     grouped = grouped && near(sorted[i], (i < 8 ? 8 : n) * alone);
   }
   // Which group comes first is chance: the smaller one may.
@@ -93,7 +95,7 @@ std::string order_of(const Turns& t, double alone) {
 
 void probe_scheduler(Bench& bench) {
   const auto give_up = [&](const std::string& why) { bench.found.unknown("sm.scheduler", why); };
-  const auto count = bench.found.value("sm.schedulers"), latency = bench.found.value("latency.fp32");
+  const auto count = bench.found.value("sm.schedulers"), latency = bench.found.by_slope("latency.fp32");
   if (!count || !latency) return give_up("the number of schedulers or the latency of a multiply-add is not known");
   const auto schedulers = static_cast<unsigned>(*count);
   const std::string text = turns_text(turn_chains, turn_steps);
@@ -115,10 +117,11 @@ void probe_scheduler(Bench& bench) {
   // Between two waits as much work as takes two fifths of the wait: three warps are more than a scheduler can serve, and at times two wait to go on. A wait is long beside the interval of an instruction:
   // the oldest warp, too, waits until the pipeline has taken the one before.
   const double interval = std::max(1.0, bench.found.value_or("issue.interval", 1));
-  const auto waits = static_cast<unsigned>(std::ceil(30 * interval / std::max(1.0, bench.found.value_or("shared.latency", 20))));
-  const double wait = turns(bench, schedulers, 1, turns_text(1, burst_steps, waits)).ends.front() / burst_steps - 2 * interval;
+  const auto waits = static_cast<unsigned>(std::ceil(30 * interval / std::max(1.0, bench.found.by_slope("shared.latency").value_or(20))));
+  const double wait = turns(bench, schedulers, 1, turns_text(1, most_burst_steps, waits)).ends.front() / most_burst_steps - 2 * interval;
   const auto burst = static_cast<unsigned>(std::max(1.0, std::round(0.4 * wait / interval) - 1));
   if (burst < 6 || burst > 40) return give_up(fmt::format("{} dependent reads of shared memory take {:.3g} cycles: no wait of which two fifths are 6 to 40 multiply-adds", waits, wait));
+  const unsigned burst_steps = std::clamp(most_code / (burst + waits + 2), 16U, most_burst_steps);
   const std::string bursts = turns_text(burst, burst_steps, waits);
   const double single = turns(bench, schedulers, 1, bursts).ends.front();
   const Turns loaded = turns(bench, schedulers, 4, bursts);

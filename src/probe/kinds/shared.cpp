@@ -27,6 +27,14 @@ Timed reads(const char* body) {
   return t;
 }
 
+Singles single_reads(Bench& bench, const char* body, std::uint32_t apart) {
+  TimedRun run;
+  run.a = apart, run.threads = 1;
+  Timed t = reads(body);
+  t.tie = "cvt.u32.u64 %u, %v; xor.b32 %r0, %r0, %u;";
+  return singles_of_timed(bench, t, run);
+}
+
 double cycles_of(Bench& bench, std::uint32_t stride, std::uint32_t odd, std::uint32_t threads = 32) {
   TimedRun run;
   run.a = stride, run.b = odd, run.threads = threads;
@@ -52,6 +60,7 @@ void banks(Bench& bench) {
     curve.knees.push_back({static_cast<double>(row), static_cast<double>(row), static_cast<double>(row), "all lanes in one bank"});
     const double passes = 32;
     bench.found.once("shared.conflict", (most - free) / (passes - 1), "cycles", "cost of one more pass, from the worst conflict", curve.points.size(), curve.name);
+    bench.found.correct("shared.conflict", "slope");
   }
   bench.found.series(std::move(curve));
 }
@@ -84,14 +93,14 @@ void atomics(Bench& bench, unsigned threads) {
   TimedRun run;
   run.a = 4, run.threads = 1;
   const Estimate e = estimate(sample([&] { return slope_of_timed(bench, reads("atom.shared.or.b32 %r0, [%r0], 0;"), run); }));
-  bench.found.measured("latency.shared_atomic", e, "cycles", "slope of dependent atomics of one thread");
+  report_latency(bench, {{"latency.shared_atomic"}, e, "slope of dependent atomics of one thread", "an atomic of one thread"}, [&] { return single_reads(bench, "atom.shared.or.b32 %r0, [%r0], 0;", 4); });
   const Estimate rate = estimate(sample([&] { return throughput(bench, threads, "atom.shared.or.b32 X, [X], 0;", 128); }, 3));
   bench.found.measured("throughput.shared_atomic", rate, "/cycle", fmt::format("atomics in two lengths of time, {} threads on one SM, an address a thread", threads));
 }
 
 void probe_shared(Bench& bench) {
   const Estimate e = estimate(sample([&] { return cycles_of(bench, 0, 0, 1); }));
-  bench.found.measured("shared.latency", e, "cycles", "slope of dependent reads of one thread");
+  report_latency(bench, {{"shared.latency"}, e, "slope of dependent reads of one thread", "a read of one thread"}, [&] { return single_reads(bench, "ld.volatile.shared.u32 %r0, [%r0];", 0); });
   banks(bench);
   const unsigned threads = std::min(bench.board.facts().max_threads_per_block, 1024u);
   if (const auto count = bench.found.value("shared.banks"); count && *count < 32) {
@@ -110,6 +119,6 @@ void probe_shared(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_shared{"shared", "Shared memory: latency, banks, their width, throughput, atomics", probe_shared, "device", 50};
+extern constinit const Kind kind_shared{"shared", "Shared memory: latency, banks, their width, throughput, atomics", probe_shared, "device", 50, true};
 
 }  // namespace simtlab::probe

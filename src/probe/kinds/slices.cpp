@@ -103,7 +103,7 @@ SliceCount count_slices(HotLines& hot, double alone, std::size_t together) {
 void probe_slices(Bench& bench) {
   if (bench.options.quick) return;
   const gpu::BoardFacts& facts = bench.board.facts();
-  const auto near = bench.found.value("latency.atomic"), far = bench.found.value("atomic.latency.far");
+  const auto near = bench.found.by_slope("latency.atomic"), far = bench.found.by_slope("atomic.latency.far");
   if (near && far && *far > 1.1 * *near) return bench.found.unknown("l2.slices", "parts of L2 keep copies of each other's lines, so a line is served by more than one slice");
   HotLines hot(bench);
   hot.time({0}, hot_blocks);   // line, instructions and translation are there

@@ -67,16 +67,19 @@ void probe_texture(Bench& bench) {
   const std::uint64_t most = std::clamp<std::uint64_t>(4 * l1, 64 << 10, 1 << 20);
   const Bench::Buffer room(bench, most + 4096);
   const Estimate e = estimate(sample([&] { return chased(room, 1024, 512); }));
-  bench.found.measured("texture.latency", e, "cycles", "slope of a pointer chase over 1 KiB by the read-only path (ld.global.nc)");
+  report_latency(bench, {{"texture.latency"}, e, "slope of a pointer chase over 1 KiB by the read-only path (ld.global.nc)", "a load of a pointer chase over 1 KiB by the read-only path (ld.global.nc)"}, [&] {
+    const Ring ring(bench, room, shuffled(steps(1024, 128), bench.options.seed), 128);
+    return singles(bench, "ld.global.nc.u64 %p, [%p];", "", "", ring.start(), 2 * ring.visits(), 512);
+  });
   Series curve{"texture.curve", "bytes", "cycles", {}, {}};
   for (double size = 1024; size <= static_cast<double>(most); size *= bench.options.quick ? 1.12 : 1.04) {
     const auto bytes = static_cast<std::uint64_t>(size) / 128 * 128;
     if (!curve.points.empty() && curve.points.back().x >= static_cast<double>(bytes)) continue;
-    curve.points.push_back({static_cast<double>(bytes), chased(room, bytes, chase_round)});
+    curve.points.push_back({static_cast<double>(bytes), chased(room, bytes, 4 * chase_round)});
   }
   mark_levels(curve);
   // The end of its first level, where the curve has one; a latency of L2 from the beginning is no cache.
-  const double l2 = bench.found.value_or("l2.latency", 0);
+  const double l2 = bench.found.by_slope("l2.latency").value_or(0);
   if (l2 != 0 && e.value > 0.9 * l2)
     give_up({"texture.bytes", "texture.shares_l1"}, "the read-only path takes as long as L2: no cache in front of it can be seen");
   else {
@@ -104,6 +107,6 @@ void probe_texture(Bench& bench) {
 
 }  // namespace
 
-extern constinit const Kind kind_texture{"texture", "The read-only path that textures are read through: latency, size, whether it is L1", probe_texture, "cache", 75};
+extern constinit const Kind kind_texture{"texture", "The read-only path that textures are read through: latency, size, whether it is L1", probe_texture, "cache", 75, true};
 
 }  // namespace simtlab::probe

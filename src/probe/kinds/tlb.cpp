@@ -25,7 +25,7 @@ class Reach {
     for (std::uint64_t i = 0; i < count; ++i) lines.push_back(i * distance + i * 128 % distance);
     const Ring ring(bench_, room_, lines, 128);
     // Twice around, so that copies in the near part of an L2 of several and the table have settled.
-    return at->second = chase(bench_, Path::past, ring, 4 * count, static_cast<std::uint32_t>((count + chase_round - 1) / chase_round * chase_round));
+    return at->second = chase(bench_, Path::past, ring, 4 * count, static_cast<std::uint32_t>((count + 4 * chase_round - 1) / (4 * chase_round) * (4 * chase_round)));
   }
 
   // Most lines that are all translated; nullopt: all that fit.
@@ -57,7 +57,7 @@ void probe_tlb(Bench& bench) {
   if (bytes < 64 * most_page) return bench.found.unknown("tlb.entries", "not enough memory of the device is free");
   const Bench::Buffer room(bench, bytes, most_page);
   Reach reach(bench, room);
-  const double l2 = bench.found.value_or("l2.latency", 300), step = 0.04 * l2;
+  const double l2 = bench.found.by_slope("l2.latency").value_or(300), step = 0.04 * l2;
   Series curve{"tlb.curve", "pages of 2 MiB", "cycles", {}, {}};
   for (std::uint64_t pages = 4; pages <= bytes / (2 << 20); pages *= 2) curve.points.push_back({static_cast<double>(pages), reach.cycles(pages, 2 << 20)});
   const auto widest = reach.lines(most_page, step);
@@ -70,6 +70,7 @@ void probe_tlb(Bench& bench) {
   bench.found.exact("tlb.entries", static_cast<double>(*widest), "", "most pages whose lines are read without a walk", curve.points.size());
   bench.found.exact("tlb.page_bytes", static_cast<double>(page), "B", "smallest distance of lines beyond which the reach does not shrink", curve.points.size());
   bench.found.once("tlb.miss_latency", beyond - near, "cycles", "a quarter more pages than are translated against just as many", 2, curve.name);
+  bench.found.correct("tlb.miss_latency", "slope");
   curve.knees.push_back({static_cast<double>(*widest * page) / (2 << 20), 0, 0, "end of the table"});
   bench.found.series(std::move(curve));
 }
