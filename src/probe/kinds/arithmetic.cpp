@@ -18,7 +18,13 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr unsigned latency_steps = 32, throughput_instructions = 64, short_round = 640;
+constexpr unsigned short_round = 640;
+
+// What takes longer than this is a sub-routine: so few of them that their instructions stay in the first cache.
+constexpr double sub_routine_cycles = 100;
+unsigned steps_of_chain(double latency) { return latency > sub_routine_cycles ? 6 : 32; }
+unsigned operations_of_round(double latency) { return latency > sub_routine_cycles ? 16 : 64; }
+double latency_of(const Bench& bench, const Operation& op) { return bench.found.by_slope(fmt::format("op.{}.latency", op.name)).value_or(100); }
 
 struct Latency {
   double cycles = 0, residual = 0;
@@ -50,6 +56,9 @@ Singles single_intervals(Bench& bench, const Operation& op) {
 
 void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
   double residual = 0;
+  const Singles single = single_intervals(bench, op);
+  const double rested = (single.timed.median() - single.empty.median()) / op.per_step;
+  const unsigned latency_steps = steps_of_chain(rested);
   const Histogram samples = sample([&] {
     const Latency l = chain_latency(bench, op, latency_steps, out);
     residual = std::max(residual, l.residual);
@@ -62,8 +71,7 @@ void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
   bench.found.correct(fmt::format("op.{}.chain", op.name), "slope");
   // A pipeline that takes a new instruction less often than its latency would let a chain give it one hides the latency. A single one after a rest shows it: the line through intervals with one
   // step and with none.
-  const Singles single = single_intervals(bench, op);
-  if (const double rested = (single.timed.median() - single.empty.median()) / op.per_step; rested > 0 && rested < e.value - 0.5) {
+  if (rested > 0 && rested < e.value - 0.5) {
     method = fmt::format("slope of intervals with one step and with none, each after a rest; in a chain one takes {:.4g} cycles, the interval of its pipeline", e.value);
     e.value = rested, e.interval = {rested, rested}, e.samples = single.timed.count(), e.histogram = {};
   }
@@ -74,7 +82,7 @@ void probe_latency(Bench& bench, const Operation& op, std::uint64_t out) {
 
 // Thread results per cycle of one SM, of chains that all end: what counts is when the last one does.
 double throughput_of(Bench& bench, const Operation& op, unsigned warps, unsigned chains, std::uint64_t out) {
-  const unsigned steps = std::max(1u, throughput_instructions / (chains * op.per_step));
+  const unsigned steps = std::max(1u, operations_of_round(latency_of(bench, op)) / (chains * op.per_step));
   const std::string text = chain_kernels(op, chains, steps, bench.board.facts());
   const double once = chain_cycles(bench, op, text, 1, warps, chains, out), twice = chain_cycles(bench, op, text, 2, warps, chains, out);
   const double operations = 32.0 * warps * chains * steps * op.per_step;
@@ -129,15 +137,16 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
   if (rate_alone <= 0) return {};
   const double alone = 32.0 / rate_alone;   // cycles of an operation of a warp that has its scheduler to itself
   const bool wide = op.kind == Register::b64 || op.kind == Register::f64;   // two registers each
-  const unsigned chains = wide ? 16 : 32;
-  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 4 ? 2048 : alone < 16 ? 512 : 128) / (chains * op.per_step)), 1, 0};
+  const unsigned chains = wide || latency > sub_routine_cycles ? 16 : 32;
+  Load much{std::min(most, 16u), chains, std::max(1u, (alone < 4 ? 2048 : alone < 16 ? 512 : latency > sub_routine_cycles ? 16 : 128) / (chains * op.per_step)), 1, 0};
   fit_registers(bench, op, much);
   much.window = static_cast<std::uint64_t>(std::min(250'000.0, (alone < 4 ? 32 : alone < 16 ? 64 : 256) * alone * much.chains * much.steps * op.per_step));
-  Load many{std::min(most, 8u), 1, std::max(1u, (latency < 200 ? 48 : 32) / op.per_step), 1, 0};
+  Load many{std::min(most, 8u), 1, std::max(1u, (latency > sub_routine_cycles ? 32 : 48) / op.per_step), 1, 0};
   const std::string text = window_kernel(op, many.chains, many.steps, facts);
   many.blocks = std::max(1u, bench.board.blocks_per_sm(bench.kernel(text, "window"), 32 * many.warps, 0));
-  const double round = alone * many.steps * op.per_step * many.warps * many.blocks / 4;
-  many.window = static_cast<std::uint64_t>(std::max(std::min(latency < 200 ? 150'000.0 : 400'000.0, 8 * round), (bench.options.quick ? 14 : 24) * latency * many.steps * op.per_step));
+  const unsigned operations = latency < 200 ? 48 : 32;   // a window is long beside a round of so many
+  const double round = alone * operations * many.warps * many.blocks / 4;
+  many.window = static_cast<std::uint64_t>(std::max(std::min(latency < 200 ? 150'000.0 : 400'000.0, 8 * round), (bench.options.quick ? 14 : 24) * latency * operations));
   // Chains of one warp that go side by side, or whose pipeline is slower than they are, need no further warps; those that do not are helped by warps alone. In between both are tried.
   const bool parallel = alone < 0.4 * latency || latency < 0.9 * alone, serial = !parallel && (latency > 100 || alone > 0.9 * latency);
   double first = serial ? 0 : steady_throughput(bench, op, much);
@@ -151,7 +160,12 @@ Steady steady(Bench& bench, const Operation& op, double latency, std::uint64_t o
     half.warps /= 2;
     if (const double less = steady_throughput(bench, op, half); less > first) first = less, much = half;
   }
-  const double second = parallel ? 0 : steady_throughput(bench, op, many);
+  double second = parallel ? 0 : steady_throughput(bench, op, many);
+  // Long rounds again make little of the loop, and short ones of what fetching sub-routines takes.
+  if (Load fit = many; second > 0 && latency > sub_routine_cycles) {
+    fit.steps = std::max(1u, 12 / op.per_step);
+    if (const double more = steady_throughput(bench, op, fit); more > second) second = more, many = fit;
+  }
   const Load& best = first >= second ? much : many;
   Steady result;
   // In a window of twice the length it has to be the same, or in one of four times, and so on: where a scheduler prefers one warp, the others have done an unknown part of their body.
@@ -189,7 +203,7 @@ void probe_throughput(Bench& bench, const Operation& op, std::uint64_t out) {
       peak = std::max(peak, rate);
       if (chains == 1) alone = std::max(alone, rate);
     }
-  const Steady best = steady(bench, op, bench.found.by_slope(fmt::format("op.{}.latency", op.name)).value_or(100), out);
+  const Steady best = steady(bench, op, latency_of(bench, op), out);
   const Estimate& e = best.rate;
   const std::string& method = best.method;
   if (!best.saturated || !best.settled || e.value <= 0) {

@@ -303,8 +303,8 @@ Recovery recovery_of(unsigned first, unsigned last, const std::vector<std::strin
   return by_key;
 }
 
-// Fifty devices whose L2 is small enough for its geometry, five a test: what takes little time. SIMTLAB_PROBE_DEVICES=FIRST-LAST adds every probe of the devices with these seeds and prints how
-// often each parameter was found; docs/probe.md has the table of 1-50, which takes half an hour. Without it: of two.
+// Fifty devices whose L2 is small enough for its geometry, five a test: what takes little time. Fifty others by every probe, as --quick does it, and slices of L2. SIMTLAB_PROBE_DEVICES=FIRST-LAST takes
+// the devices with these seeds, adds caches as without --quick, and prints how often each parameter was found: docs/probe.md has the table of 1-50.
 class RandomDevices : public testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomDevices, what_is_found_of_memory_is_true) { recovery_of(1 + GetParam() * 5, 5 + GetParam() * 5, memory_kinds, {"cache"}, true, 45); }
@@ -379,16 +379,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 class ShippedDevices : public testing::TestWithParam<std::string> {};
 
-// Operations and bandwidths of some: they take most of the time.
+// Every probe, as --quick does it.
 TEST_P(ShippedDevices, what_is_found_is_true) {
   // Schedulers at half clock are found as what they are, two, with latencies of whole turns: D-PROBE-17. The caches of instructions stay in.
   const device::LoadedDevice loaded = device::load_device(GetParam(), {{"sm.issue_turns", "1", {}}});
   Verdict v;
-  judge(measure(loaded.device, {"cache"}), loaded.device, v);
+  const bool small = loaded.device.l2.bytes <= (2u << 20);   // its geometry is looked for, without --quick
+  judge(measure(loaded.device, small ? std::vector<std::string>{"cache"} : std::vector<std::string>{}), loaded.device, v);
   if (std::getenv("SIMTLAB_SHOW") != nullptr) fmt::print("{}: {} right, {} unknown, {} wrong\n{}\n", GetParam(), v.right.size(), v.unknown.size(), v.wrong.size(), listed(v.open));
   EXPECT_TRUE(v.wrong.empty()) << listed(v.wrong);
   EXPECT_GT(v.right.size(), 75u);
-  EXPECT_LE(v.unknown.size(), (v.right.size() + v.unknown.size()) / 20 + 1) << listed(v.open);   // and the port of stores, D-PROBE-17
+  EXPECT_LE(v.unknown.size(), (v.right.size() + v.unknown.size()) / 20 + 2) << listed(v.open);   // and the port of stores, D-PROBE-17; of all shipped devices 3.5 %
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ShippedDevices, testing::ValuesIn(device::list_devices()), [](const auto& info) {
