@@ -235,13 +235,14 @@ const TableDeclaration& declaration(const std::string& name, const Node& node) {
   return *found;
 }
 
-// Rows as lists; the columns are those of the declaration.
+// Rows as lists; the columns are those of the declaration. Columns that came later are the last ones: files of before have fewer, and empty cells there.
 Table table(const std::string& name, const Node& node, const std::string& prefix, BesideReader* beside) {
   Table out{.name = name, .rows = {}};
   const TableDeclaration& known = declaration(name, node);
   const Node columns = node.object().at("columns");
-  bool same = columns.array_size() == known.columns.size();
-  for (std::size_t i = 0; same && i < known.columns.size(); ++i) same = columns.at(i).string() == known.columns[i].name;
+  const std::size_t had = columns.array_size();
+  bool same = had > 0 && had <= known.columns.size();
+  for (std::size_t i = 0; same && i < had; ++i) same = columns.at(i).string() == known.columns[i].name;
   if (!same) columns.bad("the columns of the table");
   const Node rows = node.at("rows");
   if (const auto count = rows_beside_file(rows, prefix, beside)) {
@@ -250,9 +251,10 @@ Table table(const std::string& name, const Node& node, const std::string& prefix
   }
   for (std::size_t i = 0; i < rows.array_size(); ++i) {
     const Node row = rows.at(i);
-    if (row.array_size() != known.columns.size()) row.bad("a row with a value for each column");
+    if (row.array_size() != had) row.bad("a row with a value for each column");
     std::vector<Cell> cells;
-    for (std::size_t k = 0; k < known.columns.size(); ++k) cells.push_back(cell(row.at(k)));
+    for (std::size_t k = 0; k < had; ++k) cells.push_back(cell(row.at(k)));
+    cells.resize(known.columns.size());
     out.rows.push_back(std::move(cells));
   }
   return out;

@@ -6,7 +6,7 @@ import re
 
 from harness import SOURCE, Case, main
 
-COLUMNS = ["key", "value", "word", "unit", "low", "high", "confidence", "samples", "method", "curve", "unknown"]
+COLUMNS = ["key", "value", "word", "unit", "low", "high", "confidence", "samples", "method", "curve", "unknown", "correction"]
 
 
 class ProbeCompare(Case):
@@ -28,6 +28,18 @@ class ProbeCompare(Case):
 
     def rows(self, *arguments):
         return {row["key"]: row for row in csv.DictReader(io.StringIO(self.ok("probe", "--compare", *arguments, "--csv").stdout))}
+
+    def test_results_of_before_a_column_was_added_are_read(self):
+        self.probe("r")
+        result = json.loads((self.folder / "r.json").read_text())
+        table = result["kernels"][0]["tables"]["findings"]
+        table["columns"], table["rows"] = table["columns"][:-1], [row[:-1] for row in table["rows"]]
+        (self.folder / "old.json").write_text(json.dumps(result))
+        self.assertIn("0 only in A, 0 only in B", self.ok("probe", "--compare", "old.json", "r.json").stdout)
+        self.ok("report", "old.json", "--html=old.html")
+        table["columns"] = table["columns"][1:]
+        (self.folder / "bad.json").write_text(json.dumps(result))
+        self.fails(3, "report", "bad.json", says="result-json")
 
     def test_a_measurement_is_the_same_as_itself_and_as_its_device_file(self):
         self.probe("r")
