@@ -52,13 +52,33 @@ std::vector<std::string> held_against(const std::vector<AreaReport>& reports, co
   return out;
 }
 
+// The kept rows of programs with those of this run in the place of what they were.
+std::vector<Row> with_recorded(std::vector<Row> kept, const AreaReport& report, const ValidationOptions& o) {
+  for (const Row& row : report.rows) {
+    if (std::ranges::find(o.computed, row.group) != o.computed.end()) continue;
+    const auto same = std::ranges::find(kept, row.name(), &Row::name);
+    if (same != kept.end()) *same = row;
+    else kept.push_back(row);
+  }
+  return kept;
+}
+
 void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& o) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&now, &utc);
-  for (const AreaReport& r : reports)
-    write_file_atomically(rows_file(o, r.area), validate::to_csv(r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.", r.area,
-                                                                                    o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
+  for (const AreaReport& r : reports) {
+    const std::filesystem::path file = rows_file(o, r.area);
+    if (o.recorded) {
+      const bool first = !std::filesystem::exists(file);
+      write_file_atomically(file, validate::to_csv(with_recorded(first ? std::vector<Row>{} : validate::read_rows(file), r, o),
+                                                   fmt::format("Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, simtlab {}, replaced those of the programs in DIR.\n"
+                                                               "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: src/validate/rows.h.", r.area, utc, version())));
+      continue;
+    }
+    write_file_atomically(file, validate::to_csv(r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.", r.area,
+                                                                     o.quick && has_quick(r.area) ? ", --quick" : "", utc, version())));
+  }
 }
 
 result::Result joined(std::vector<AreaReport>& reports) {
@@ -135,7 +155,9 @@ std::filesystem::path rows_folder(const ValidationOptions& o) { return o.rows.em
 
 bool has_quick(const std::string& area) { return area == "timing" || area == "cache" || area == "predict"; }
 
-std::filesystem::path rows_file(const ValidationOptions& o, const std::string& area) { return rows_folder(o) / fmt::format("{}{}.csv", area, o.quick && has_quick(area) ? ".quick" : ""); }
+std::filesystem::path rows_file(const ValidationOptions& o, const std::string& area) {
+  return rows_folder(o) / fmt::format("{}{}.csv", area, o.recorded ? ".recorded" : o.quick && has_quick(area) ? ".quick" : "");
+}
 
 void add_rows(result::Result& result, const std::string& area, const std::vector<Row>& rows) {
   result::KernelResult& k = result.kernels.emplace_back();

@@ -26,6 +26,8 @@ struct AreaReport {
 struct ValidationOptions {
   bool check = false, quick = false, gate = false, update = false;
   std::string rows;                       // folder; empty: validation/ beside the devices
+  bool recorded = false;                  // of programs that were run before (--results): the other rows of their file stay
+  std::vector<std::string> computed;      // groups of rows that are then not kept, for they were computed at once
   std::string html;
   double tolerance = 0.005;               // of --gate
   OutputOptions output;
@@ -36,7 +38,7 @@ void add_validation_options(CLI::App& command, ValidationOptions& options, const
 // computed: rows are held against others only as the area is by default.
 void check_validation(ValidationOptions& options, const std::vector<std::string>& areas, const std::optional<std::string>& chosen = {});
 
-// The kept rows of an area. Rows that no command computes at once are in AREA.recorded.csv.
+// The kept rows of an area. Rows that no command computes at once are in AREA.recorded.csv: those that --results compares, and of other simulators.
 std::filesystem::path rows_folder(const ValidationOptions& options);
 std::filesystem::path rows_file(const ValidationOptions& options, const std::string& area);
 // Areas with fewer rows with --quick; the others are the same.

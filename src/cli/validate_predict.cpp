@@ -228,7 +228,8 @@ AreaReport run_predict(const CLI::App& app, const PredictValidation& o, const vo
 
 int validate_predict(const CLI::App& app, PredictValidation o) {
   const RunClock clock;
-  check_validation(o, {"predict"}, !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.examples.empty() ? std::optional<std::string>("--examples") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
+  o.recorded = !o.results.empty() && o.update;
+  check_validation(o, {"predict"}, o.recorded ? std::nullopt : !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.examples.empty() ? std::optional<std::string>("--examples") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
   if (!o.results.empty() && (!o.gpus.empty() || o.quick || !o.examples.empty()))
     throw Error(ExitCode::usage, "option-conflict", "--results compares programs that were run before; --gpu, --quick and --examples choose what is run", "leave one of them out");
   return validated(o, clock, [&](const volatile bool* stop) { return run_predict(app, o, stop); });

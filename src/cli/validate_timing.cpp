@@ -194,7 +194,9 @@ AreaReport run_timing(const ValidateOptions& o, const volatile bool* stop) {
 
 int validate_timing(ValidateOptions o) {
   const RunClock clock;
-  check_validation(o, {"timing"}, !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
+  o.recorded = !o.results.empty() && o.update;
+  o.computed = {"plateaus", "ends of levels"};
+  check_validation(o, {"timing"}, o.recorded ? std::nullopt : !o.gpus.empty() ? std::optional<std::string>("--gpu") : !o.results.empty() ? std::optional<std::string>("--results") : std::nullopt);
   return validated(o, clock, [&](const volatile bool* stop) { return run_timing(o, stop); });
 }
 

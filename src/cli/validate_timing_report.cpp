@@ -218,7 +218,13 @@ std::vector<Row> rows_of(const ValidationReport& report) {
     row.source = "data/measured/kernels.csv";
     row.error = k.mean;
     if (k.quantity == "cycles" || k.quantity == "time_us") row.target = validate::target_kernels;
-    if (k.kernels_held_out > 0) row.note = fmt::format("held-out half ({}): {}", k.kernels_held_out, percent(k.mean_held_out));
+    double worst = 0;
+    for (const validate::KernelRow& one : report.kernels)
+      if (one.device == k.device && one.quantity == k.quantity) worst = std::max(worst, std::abs(one.error()));
+    row.worst = worst;
+    const std::size_t tuned = k.kernels - k.kernels_held_out;
+    if (tuned > 0) row.note = fmt::format("tuned half ({}): {}", tuned, percent(k.mean_tuned));
+    if (k.kernels_held_out > 0) row.note += fmt::format("{}held-out half ({}): {}", tuned > 0 ? "; " : "", k.kernels_held_out, percent(k.mean_held_out));
   }
   for (const validate::KernelRow& k : report.peers) add(k, "beside GPGPU-Sim", "data/measured/gpgpusim.csv").role = Role::independent;
   return out;

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Command = std::vector<std::string>;
 constexpr std::uint64_t kLargestPtx = std::uint64_t{1} << 30, kLargestProduct = std::uint64_t{4} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-build-2";
+constexpr const char* kCacheVersion = "simtlab-build-3";
 
 void append(Command& c, const Command& more) {
   c.insert(c.end(), more.begin(), more.end());
@@ -120,6 +120,7 @@ class Builder {
 
   Command device_flags() const {
     Command c{options_.device_debug ? "-O0" : "-O2", "-gline-directives-only", "-w"};
+    if (!options_.device_debug) append(c, schedule_for_latency);
     // `if (lane == 0) x = atomicAdd(...); x = __shfl_sync(mask, x, 0);` passes an x to the shuffle that most lanes
     // have not set. nvcc allows that; clang's rule that arguments are defined would let it drop the `if`.
     append(c, {"-Xclang", "-no-enable-noundef-analysis"});

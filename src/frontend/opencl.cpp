@@ -22,7 +22,7 @@ using Command = std::vector<std::string>;
 
 constexpr std::uint64_t kLargestSource = std::uint64_t{64} << 20, kLargestPtx = std::uint64_t{1} << 30;
 // Part of every key: raise it when the commands below change in a way that the flags do not show.
-constexpr const char* kCacheVersion = "simtlab-opencl-2";
+constexpr const char* kCacheVersion = "simtlab-opencl-3";
 constexpr std::string_view kImages = "the simulated device has no images";   // of the prelude
 
 // Bitcode of the built-in functions for NVIDIA's work-item registers.
@@ -109,6 +109,7 @@ class Compiler {
     Command c{"-x", "cl", "--target=nvptx64-nvidia-nvcl", "-include", tools_.prelude.string(), "-Xclang", "-target-cpu", "-Xclang",
               request_.architecture, options_.optimisation, "-gline-directives-only", "-gdwarf-2", "-fno-crash-diagnostics", "-fno-color-diagnostics",
               "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc_.string(), "-Wno-linker-warnings", "-Wno-unused-command-line-argument"};
+    if (options_.optimisation != "-O0") c.insert(c.end(), schedule_for_latency.begin(), schedule_for_latency.end());
     if (request_.global_offset) c.push_back("-DSIMTLAB_GLOBAL_OFFSET");
     c.insert(c.end(), options_.clang.begin(), options_.clang.end());
     // Programs give their sources as text and expect #include "..." to look in the folder where they run.

@@ -15,6 +15,11 @@ struct Toolchain {
   std::filesystem::path library;  // folder of libcudart.so.12; empty if not built
 };
 
+// PTX goes to an assembler that moves loads ahead of what need not come before them (ptxas -O3); clang leaves that to it and writes instructions as the source
+// has them. Here nothing comes after clang, so its own scheduler of the back end has to: a sum of two loads in a loop waits for both at once
+// (docs/deviations.d/ptx.md).
+inline const std::vector<std::string> schedule_for_latency = {"-mllvm", "-enable-misched"};
+
 // Searches $SIMTLAB_CLANG, clang-19 in PATH and /usr/lib/llvm-19/bin. Throws Error(unavailable) that names
 // the package clang-19 if there is none. Builds the device maths bitcode into `cache` if the installation has
 // none. `flush_denormals` chooses the variant for -ftz=true: bitcode of the other kind does not link.

@@ -100,6 +100,19 @@ class Validate(Case):
         self.assertEqual([k["name"] for k in kernels], ["gtx480: GPGPU-Sim: saxpy: saxpy: time_us", "validation of timing"])
         self.assertEqual(rows_of(kernels[1])[0]["role"], "independent")
         self.assertLess(kernels[0]["metrics"]["validate.peer.difference"]["value"], -0.5)
+        # Kept in the place of what they were; the rows of other programs stay.
+        file = self.folder / "rows/timing.recorded.csv"
+        file.parent.mkdir()
+        head = (SOURCE / "data/validation/timing.recorded.csv").read_text().splitlines()
+        other = next(line for line in head if line.startswith("kernels,"))
+        file.write_text("\n".join([next(line for line in head if line.startswith("group,")), other,
+                                   "beside GPGPU-Sim,gtx480,saxpy,,us,old,1,1,7,6,,,,independent,"]) + "\n")
+        self.ok(*arguments[:-1], "--update", "--rows", "rows", env=env)
+        lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+        self.assertIn(other, lines)
+        self.assertEqual([line.split(",")[0] for line in lines], ["group", "kernels", "beside GPGPU-Sim", *["beside GPGPU-Sim"] * (len(lines) - 3)])
+        self.assertNotIn(",old,", file.read_text())
+        self.assertFalse((file.parent / "timing.csv").exists())
 
     # ---- rows that are kept
 
