@@ -106,7 +106,7 @@ class Validate(Case):
         head = (SOURCE / "data/validation/timing.recorded.csv").read_text().splitlines()
         other = next(line for line in head if line.startswith("kernels,"))
         file.write_text("\n".join([next(line for line in head if line.startswith("group,")), other,
-                                   "beside GPGPU-Sim,gtx480,saxpy,,us,old,1,1,7,6,,,,independent,"]) + "\n")
+                                   "beside GPGPU-Sim,gtx480,saxpy: saxpy: time_us,,us,old,1,1,7,6,,,,independent,"]) + "\n")
         self.ok(*arguments[:-1], "--update", "--rows", "rows", env=env)
         lines = [line for line in file.read_text().splitlines() if not line.startswith("#")]
         self.assertIn(other, lines)
