@@ -120,6 +120,7 @@ ARGUMENTS = {
 # Much work, which a smaller case shows as well: what is added to the words.
 LESS = [
     (r"^probe --device 0", "--quick"),
+    (r"^probe .*--correction", "--quick --only shared"),
     (r"^probe --method thesis", "--quick"),
     (r"^validate (timing|cache|predict) --quick|^validate cache$|^validate predict", "--quick"),
     (r"^validate corun --host cycle", "--mixes 2 --size 3 --policy mps,shark"),
