@@ -134,6 +134,7 @@ void Server::serve(Connection& c) {
     const Decoded decoded = packet.size > most_bytes ? Decoded{std::nullopt, "longer than a message may be"} : decode(packet.span());
     if (decoded.message) core_.receive(id, *decoded.message, now);
     else core_.malformed(id, decoded.fault, now);
+    let_go();   // before the answer: who gets that may go on at once, before this thread does
     deliver();
     if (!connections_.contains(id)) return;
   }
