@@ -39,7 +39,7 @@ TEST(Flits, AMessageTakesWholeOnesAndOneAtLeast) {
 }
 
 // Each thread stores one word in a line of its own.
-const char* kernels = R"(
+const char* scatter_kernels = R"(
 .visible .entry scatter(.param .u64 out) {
   .reg .b64 %rd<4>; .reg .b32 %r<6>;
   ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
@@ -55,7 +55,7 @@ TEST(Flits, StoresOfFewBytesTakeAFlitEachAndSoDoTheirAcknowledgements) {
   const auto run = [&](double width, std::uint32_t flit) {
     device.interconnect.sm_bytes_per_cycle = device.interconnect.sm_write_bytes_per_cycle = width;
     device.interconnect.flit_bytes = flit;
-    Simulator simulator(device, kernels);
+    Simulator simulator(device, scatter_kernels);
     const std::uint64_t out = simulator.allocate(std::uint64_t{8192} * 128);
     return simulator.run("scatter", {32, 1, 1}, {256, 1, 1}, out);
   };
