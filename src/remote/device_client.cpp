@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/error.h"
@@ -38,7 +39,11 @@ class Client final : public gpu::SharedDevice {
     ask(call);
   }
 
-  fs::path trace_file() override { return directory_ / fmt::format("launch-{}-{}", ::getpid(), ++traces_); }
+  // The count is the process's: programs of one process, as threads may be, are different clients of the same directory.
+  fs::path trace_file() override {
+    static std::atomic<std::uint64_t> traces{0};
+    return directory_ / fmt::format("launch-{}-{}", ::getpid(), ++traces);
+  }
 
   double clock_ns() override {
     Call call;
@@ -112,7 +117,6 @@ class Client final : public gpu::SharedDevice {
   fs::path directory_;
   pid_t owner_;
   Descriptor socket_, passed_;
-  std::uint64_t traces_ = 0;
 };
 
 }  // namespace

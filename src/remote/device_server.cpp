@@ -257,8 +257,11 @@ bool DeviceServer::go_on(double horizon_ns) {
       clock_ns_ = std::max(clock_ns_, next);
       return true;
     }
-    const std::uint64_t until = std::min(cycle_of(next), gpu_->clock() + cycles_at_once);
-    if (const auto ended = gpu_->advance(until)) end(*ended);
+    const std::uint64_t until = std::min(cycle_of(next), std::max(gpu_->clock(), cycle_of(clock_ns_)) + cycles_at_once);
+    if (const auto ended = gpu_->advance(until))
+      end(*ended);
+    else  // The GPU's own clock stays at the last event: nothing happens from there to 'until', whose cycle may begin a rounding error before 'next'.
+      clock_ns_ = std::max(clock_ns_, until == cycle_of(next) ? next : std::min(time_of(until), next));
     clock_ns_ = std::max(clock_ns_, std::min(time_of(gpu_->idle() ? 0 : gpu_->clock()), horizon_ns));
   } catch (const std::exception& e) {
     if (!interrupt_) fail_all(e.what());

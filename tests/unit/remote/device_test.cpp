@@ -176,6 +176,36 @@ TEST(SharedDevice, AProgramThatDiesOrSaysNothingDoesNotHoldTheOthersUp) {
   EXPECT_GE(sharing.end().impatient, 1u);
 }
 
+// One thread that waits for its memory: between its events nothing happens, and launches of others fall into such gaps.
+double slow_program(const Sharing& sharing, unsigned launches, std::atomic<unsigned>& together) {
+  gpu::Options options;
+  options.shared = connect_device(sharing.folder.path, sharing.device.name);
+  gpu::Gpu gpu(sharing.device, options);
+  const gpu::ModuleId module = gpu.load_module("m", stream_kernel);
+  const std::uint64_t address = gpu.allocate(4096, "data").value();
+  for (++together; together < 2;) std::this_thread::yield();
+  for (unsigned i = 0; i < launches; ++i) {
+    std::array<std::byte, 12> parameters{};
+    const std::uint32_t rounds = 20 + i;
+    std::memcpy(parameters.data(), &address, 8);
+    std::memcpy(parameters.data() + 8, &rounds, 4);
+    gpu.launch(*gpu.find_kernel(module, "add"), {1, 1, 1}, {1, 1, 1}, 0, parameters, 0);
+    gpu.synchronize();
+  }
+  return static_cast<double>(gpu.result().kernels.size());
+}
+
+TEST(SharedDevice, TimeGoesOnWhereALaunchIsDueBetweenTwoEventsOfAnother) {
+  Sharing sharing;
+  std::atomic<unsigned> together{0};
+  double kernels = 0;
+  std::thread other([&] { kernels = slow_program(sharing, 40, together); });
+  EXPECT_EQ(slow_program(sharing, 40, together), 40);
+  other.join();
+  EXPECT_EQ(kernels, 40);
+  EXPECT_EQ(sharing.end().ended, 80u);
+}
+
 TEST(SharedDevice, GarbageEndsItsConnectionAndAnotherDeviceIsRefused) {
   Sharing sharing(50'000'000);
   for (const std::string& bytes : {std::string("hello"), std::string(sizeof(Call), 'x'), std::string(9000, 'y')}) {
