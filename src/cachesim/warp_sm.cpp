@@ -23,7 +23,7 @@ class WarpSm final : public Sm {
         rows_(std::max(1u, launch.source.function().total_reg_rows)),
         board_(std::size_t{places()} * rows_, 0) {
     const device::Device& device = launch.device;
-    const double rate = std::min<double>(device.sm.schedulers * device.sm.issue_width, device.throughput[static_cast<std::size_t>(ptx::OpClass::fp32)] / stream::lanes);
+    const double rate = std::min<double>(device.sm.issuing_schedulers() * device.sm.issue_width, device.throughput[static_cast<std::size_t>(ptx::OpClass::fp32)] / stream::lanes);
     issue_ = std::max<Time>(1, to_time(1 / rate));
     now_ = to_time(launch.options.zero_latency ? 0 : launch.options.skew * id);
     sector_ = to_time(stream::sector_bytes / device.l1.bytes_per_cycle);

@@ -106,7 +106,7 @@ std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loo
       if (what == "load" || what == "store" || device.throughput[c] <= 0) continue;
       cycles = std::max(cycles, counts.code.mix[c] * 32 / device.throughput[c]);
     }
-    const double issue = counts.code.instructions / std::max(1u, device.sm.schedulers * device.sm.issue_width);
+    const double issue = counts.code.instructions / std::max(1.0, device.sm.issuing_schedulers() * device.sm.issue_width);
     w.floor_ns = std::max(cycles, issue) * counts.warps / device.sm.count / device.sm_clock_hz * 1e9;
     out.push_back(std::move(w));
   }

@@ -65,7 +65,7 @@ double time_alone(const GridWork& g, const Servers& s, std::array<double, Server
 // with the first: those of an access beside those of arithmetic (Maxwell), or more of arithmetic than schedulers (Kepler).
 double issue_per_cycle(const device::Device& d) {
   const auto lanes = [&](ptx::OpClass c) { return d.throughput[static_cast<std::size_t>(c)] / 32; };
-  const double one = d.sm.schedulers;
+  const double one = d.sm.issuing_schedulers();
   return std::min(one * d.sm.issue_width, std::max(one, lanes(ptx::OpClass::fp32) + lanes(ptx::OpClass::load)));
 }
 

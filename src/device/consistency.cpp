@@ -41,10 +41,10 @@ class Checker {
             fmt::format("a block of {} threads does not fit an SM of {}", sm.max_threads_per_block,
                         sm.max_threads),
             "lower it to sm.max_threads");
-    require(sm.max_warps % sm.warp_schedulers() == 0, {"sm.schedulers", "sm.issue_turns", "sm.max_warps"},
-            fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.warp_schedulers()),
+    require(sm.max_warps % sm.schedulers == 0, {"sm.schedulers", "sm.max_warps"},
+            fmt::format("{} warps cannot be divided among {} schedulers", sm.max_warps, sm.schedulers),
             "sm.max_warps must be a multiple of it");
-    require(sm.max_warps / sm.warp_schedulers() <= max_scheduler_warps, {"sm.schedulers", "sm.max_warps"},
+    require(sm.max_warps / sm.schedulers <= max_scheduler_warps, {"sm.schedulers", "sm.max_warps"},
             fmt::format("a scheduler has more than {} of the {} warps", max_scheduler_warps, sm.max_warps),
             "raise it or lower sm.max_warps");
     require(sm.registers % sm.warp_allocation_granularity == 0,
@@ -76,8 +76,8 @@ class Checker {
     const Device::Instruction& i = d_.instruction;
     if (!i.caches) return;
     require(i.bytes <= i.line_bytes, {"instruction.bytes", "instruction.line_bytes"}, "an instruction is larger than a line", "lower it");
-    require(d_.sm.warp_schedulers() % i.l0_caches == 0, {"instruction.l0_caches", "sm.schedulers"},
-            fmt::format("{} schedulers cannot be divided among {} caches", d_.sm.warp_schedulers(), i.l0_caches), "sm.schedulers must be a multiple of it");
+    require(d_.sm.schedulers % i.l0_caches == 0, {"instruction.l0_caches", "sm.schedulers"},
+            fmt::format("{} schedulers cannot be divided among {} caches", d_.sm.schedulers, i.l0_caches), "sm.schedulers must be a multiple of it");
     const auto whole = [&](const char* level, std::uint64_t bytes, std::uint32_t ways) {
       const std::uint64_t set_bytes = std::uint64_t{i.line_bytes} * ways;
       const std::string key = std::string("instruction.") + level;

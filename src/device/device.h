@@ -55,11 +55,11 @@ struct Device {
     std::uint64_t shared_bytes_per_block_optin = 0;
     std::uint32_t shared_allocation_unit = 128, shared_reserved_per_block = 0;
     double branch_latency = 0, barrier_latency = 0;
-    std::uint32_t issue_turns = 1;                // each of `schedulers` is so many, and each of those issues in every so-many-th cycle
+    std::uint32_t issue_turns = 1;                // a scheduler issues in every so-many-th cycle
     bool pairs_fp64 = true;                       // a double-precision instruction may be one of two issued together
     std::uint32_t register_banks = 0;             // of a scheduler's register file; 0: without conflicts
     std::uint32_t register_bank_reads = 1;        // 32-bit registers of a warp that a bank gives in a cycle
-    std::uint32_t warp_schedulers() const { return schedulers * issue_turns; }
+    double issuing_schedulers() const { return static_cast<double>(schedulers) / issue_turns; }   // in a cycle
   } sm;
 
   // How instructions come to the schedulers.

@@ -99,8 +99,7 @@ void add_sm(std::vector<Parameter>& rows) {
   add("issue_width", none, 1, 4, &Sm::issue_width,
       "Instructions of one warp that a scheduler may issue in one cycle");
   add("issue_turns", none, 1, 8, &Sm::issue_turns,
-      "Each of sm.schedulers stands for so many, with warps of their own, of which each issues in every so-many-th cycle: 2 on Fermi, whose schedulers run "
-      "at half of the shader clock");
+      "Cycles of sm.clock from one turn of a scheduler to its next: 2 on Fermi, whose schedulers run at half of the shader clock");
   rows.back().power_of_two = true;
   rows.back().default_value = "1";
   add("register_banks", none, 0, 16, &Sm::register_banks,

@@ -54,7 +54,7 @@ std::vector<std::vector<int>> mappings(const Description& nest, const Parallelis
 BlockSizes block_sizes(const Code& code, std::uint64_t threads, const device::Device& device) {
   BlockSizes out;
   // Warps that hide a latency: as many as can be issued while one waits (CUDA Programming Guide 5.2.3), fewer by what a warp has ready itself.
-  const double per_cycle = std::max(1.0, static_cast<double>(device.sm.schedulers) * device.sm.issue_width);
+  const double per_cycle = std::max(1.0, device.sm.issuing_schedulers() * device.sm.issue_width);
   out.warps_for_compute = per_cycle * code.latency / std::max(1.0, code.ilp);
   const double between = code.memory > 0 ? code.instructions / code.memory : 0;
   out.warps_for_memory = between > 0 ? per_cycle * device.dram.latency / between / std::max(1.0, code.memory_parallelism) : 0;

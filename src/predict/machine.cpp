@@ -44,9 +44,9 @@ constexpr Given rows[] = {
     {&C::sm_write_bytes_per_cycle, [](const Device& d) { return d.interconnect.sm_write_bytes_per_cycle; }, "interconnect.sm_write_bytes_per_cycle"},
     {&C::line_bytes, [](const Device& d) { return static_cast<double>(d.l1.line_bytes); }, "l1.line_bytes"},
     {&C::sm_count, [](const Device& d) { return static_cast<double>(d.sm.count); }, "sm.count"},
-    {&C::schedulers, [](const Device& d) { return static_cast<double>(d.sm.schedulers); }, "sm.schedulers"},
-    {&C::issue_per_cycle, [](const Device& d) { return static_cast<double>(d.sm.schedulers) * static_cast<double>(d.sm.issue_width); },
-     "sm.schedulers * sm.issue_width"},
+    {&C::schedulers, [](const Device& d) { return d.sm.issuing_schedulers(); }, "sm.schedulers / sm.issue_turns"},
+    {&C::issue_per_cycle, [](const Device& d) { return d.sm.issuing_schedulers() * static_cast<double>(d.sm.issue_width); },
+     "sm.schedulers / sm.issue_turns * sm.issue_width"},
     {&C::barrier_lat, [](const Device& d) { return d.sm.barrier_latency; }, "sm.barrier_latency"},
     {&C::block_launch, [](const Device& d) { return d.host.block_launch_cycles; }, "host.block_launch"},
     {&C::launch_overhead, [](const Device& d) { return d.host.launch_overhead_ns * 1e-3; }, "host.launch_overhead"},
@@ -92,7 +92,7 @@ class Giver {
 
 // An SM issues a warp instruction in as many cycles as its lanes or its schedulers take, whichever are slower.
 double issue_cycles_of(const Device& gpu, double fp32, double warp) {
-  const double slots = static_cast<double>(gpu.sm.schedulers) * static_cast<double>(gpu.sm.issue_width);
+  const double slots = gpu.sm.issuing_schedulers() * static_cast<double>(gpu.sm.issue_width);
   return std::max(warp / fp32, slots > 0 ? 1 / slots : 0);
 }
 
@@ -110,7 +110,7 @@ void add_machine(Inputs& in, const Device& gpu) {
   if (!in.has(&C::l1_miss_ratio))
     giver.give(&C::hit_lat, first.latency, gpu.l1_caches_global ? "l1.latency" : "l2.latency: its L1 does not cache global memory");
   const double fp32 = of_class(gpu.throughput, "fp32");
-  if (fp32 > 0) giver.give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp), "throughput.fp32, sm.schedulers, sm.issue_width");
+  if (fp32 > 0) giver.give(&C::issue_cycles, issue_cycles_of(gpu, fp32, in.counts.threads_per_warp), "throughput.fp32, sm.schedulers, sm.issue_turns, sm.issue_width");
   if (in.has(&C::blocks)) giver.give(&C::active_sms, std::min(in.counts.blocks, static_cast<double>(gpu.sm.count)), "sm.count, and blocks");
   const MixSymbol &latency = mix_symbols()[1], &throughput = mix_symbols()[2];
   for (const Elsewhere& e : latencies) giver.give_class(latency, e.op_class, e.value(gpu), e.key);

@@ -91,7 +91,7 @@ void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statis
   }
   std::uint64_t own = 0;
   for (const std::uint64_t count : statistics.sm.slots) own += count;
-  const std::uint64_t all = statistics.cycles * device.sm.count * device.sm.warp_schedulers();
+  const std::uint64_t all = statistics.cycles * device.sm.count * device.sm.schedulers;
   SIMTLAB_ASSERT(own <= all, "a scheduler slot has one reason");
   statistics.sm.slots[static_cast<std::size_t>(Stall::no_warp)] += all - own;
 }

@@ -77,7 +77,7 @@ void InstructionCache::put(Line line, Cycle at, Cycle now, bool demanded) {
 
 FrontEnd::FrontEnd(const device::Device& device)
     : p_(device.instruction),
-      sharing_(device.sm.warp_schedulers() / std::max(1u, device.instruction.l0_caches)),
+      sharing_(device.sm.schedulers / std::max(1u, device.instruction.l0_caches)),
       l1_latency_(static_cast<Cycle>(std::llround(device.instruction.l1_latency))),
       l2_latency_(static_cast<Cycle>(std::llround(device.l2.latency))),
       l1_cost_(memory::to_fixed(device.instruction.line_bytes / device.instruction.l1_bytes_per_cycle)),

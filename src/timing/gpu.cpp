@@ -35,7 +35,7 @@ Gpu::Impl::Impl(Machine machine, const Options& o)
   if (!options.observe.sms()) return;
   memory.observe(&listener);
   for (std::uint32_t i = 0; i < device.sm.count; ++i)
-    sms[i].observe(std::make_unique<SmObserver>(i, device.sm.warp_schedulers(), options.observe, listener));
+    sms[i].observe(std::make_unique<SmObserver>(i, device.sm.schedulers, options.observe, listener));
 }
 
 Gpu::Gpu(const device::Device& device, const Options& options) : impl_(std::make_unique<Impl>(Machine(device, options.what_if), options)) {}

@@ -193,7 +193,7 @@ Lowered Lowering::multiply() const {
 Lowered Lowering::routine(OpClass op_class, OpClass part, OpClass rest, unsigned factor) const {
   constexpr double most = 80;
   // They depend on each other: a scheduler issues one of a warp in a cycle, however many it could.
-  const double instructions_rate = std::min(part == rest ? rate(device_, part) : rate(device_, part) + rate(device_, rest), 32.0 * device_.sm.schedulers);
+  const double instructions_rate = std::min(part == rest ? rate(device_, part) : rate(device_, part) + rate(device_, rest), 32.0 * device_.sm.issuing_schedulers());
   const double instructions = std::clamp(std::round(instructions_rate / rate(device_, op_class)), 1.0, most);
   Lowered out;
   out.rated = static_cast<std::uint8_t>(instructions);

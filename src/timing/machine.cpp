@@ -29,7 +29,7 @@ void check(const device::Device& d) {
   require(d.sm.schedulers > 0 && d.sm.schedulers <= 64, d, "sm.schedulers is not between 1 and 64");
   require(d.sm.issue_width > 0 && d.sm.issue_width <= 4, d, "sm.issue_width is not between 1 and 4");
   require(std::has_single_bit(d.sm.issue_turns) && d.sm.issue_turns <= 8, d, "sm.issue_turns is not a power of two up to 8");
-  require((d.sm.max_warps + d.sm.warp_schedulers() - 1) / d.sm.warp_schedulers() <= max_scheduler_warps, d, "a scheduler has more than 64 warps");
+  require((d.sm.max_warps + d.sm.schedulers - 1) / d.sm.schedulers <= max_scheduler_warps, d, "a scheduler has more than 64 warps");
   require(d.sm_clock_hz > 0, d, "sm.clock is missing");
   require(d.l2_slices > 0 && d.l2_slices <= 4096, d, "l2.slices is not between 1 and 4096");
   require(cache_ok(d.l1, d.l1.bytes), d, "l1: bytes, line_bytes, sector_bytes or ways are missing or not supported");
@@ -48,14 +48,14 @@ void check(const device::Device& d) {
   require(!i.caches || (i.bytes > 0 && i.buffer > 0 && i.line_bytes >= i.bytes && i.l0_ways > 0 && i.l1_ways > 0 && i.l1_bytes_per_cycle > 0 && i.l2_bytes_per_cycle > 0), d,
           "a value of instruction is missing");
   require(!i.caches || (i.l0_bytes / i.line_bytes >= i.l0_ways && i.l1_bytes / i.line_bytes >= i.l1_ways), d, "an instruction cache is smaller than a set of it");
-  require(!i.caches || (i.l0_caches > 0 && d.sm.warp_schedulers() % i.l0_caches == 0), d, "schedulers cannot be divided among the instruction caches");
+  require(!i.caches || (i.l0_caches > 0 && d.sm.schedulers % i.l0_caches == 0), d, "schedulers cannot be divided among the instruction caches");
   require(d.dram.partitions > 0 && d.dram.partitions <= 4096, d, "dram.partitions is not between 1 and 4096");
   require(d.dram.bandwidth > 0 && d.dram.row_bytes >= 128, d, "dram.bandwidth or dram.row_bytes is missing");
 }
 
 // Twice the room of an SM; a scheduler can have 64 warps.
 void double_room(device::Device& d) {
-  const std::uint32_t most = max_scheduler_warps * d.sm.warp_schedulers();
+  const std::uint32_t most = max_scheduler_warps * d.sm.schedulers;
   d.sm.max_warps = std::min(2 * d.sm.max_warps, std::max(most, d.sm.max_warps));
   d.sm.max_threads = d.sm.max_warps * 32;
   d.sm.max_blocks *= 2;

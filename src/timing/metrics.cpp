@@ -19,7 +19,7 @@ struct Derived {
   explicit Derived(const LaunchStatistics& s)
       : cycles(static_cast<double>(s.cycles)),
         sm_cycles(cycles * s.device.sm.count),
-        slots(sm_cycles * s.device.sm.warp_schedulers()),
+        slots(sm_cycles * s.device.sm.schedulers),
         seconds(cycles / s.device.sm_clock_hz) {}
   double cycles, sm_cycles, slots, seconds;
 };
@@ -172,7 +172,7 @@ void set_classic_stalls(result::Metrics& m, const LaunchStatistics& s) {
 
 // Reasons that no part of this model can cause are absent.
 void set_slots(result::Metrics& m, const LaunchStatistics& s, const Derived& d) {
-  m.set("scheduler.slots", s.cycles * s.device.sm.count * s.device.sm.warp_schedulers());
+  m.set("scheduler.slots", s.cycles * s.device.sm.count * s.device.sm.schedulers);
   for (std::size_t i = 0; i < stall_count; ++i) {
     const auto stall = static_cast<Stall>(i);
     if (stall == Stall::no_instruction && !s.device.instruction.caches) continue;

@@ -110,7 +110,7 @@ PipeTable::PipeTable(const device::Device& device) : turns(std::max(1u, device.s
     classes[i].pipe = pipe_of(device, c);
     classes[i].latency = static_cast<std::uint32_t>(std::llround(std::max(1.0, latency) * 256));
     classes[i].sm_cost = memory::to_fixed(32.0 / rate);
-    classes[i].interval = is_queued(classes[i].pipe) ? memory::to_fixed(1) : memory::to_fixed(32.0 * device.sm.warp_schedulers() / rate);
+    classes[i].interval = is_queued(classes[i].pipe) ? memory::to_fixed(1) : memory::to_fixed(32.0 * device.sm.schedulers / rate);
   }
 }
 

@@ -21,7 +21,7 @@ void Gpu::Impl::check_end(Cycle end) const {
   SIMTLAB_ASSERT(listener.replies_left() == 0, "every observed reply reached its SM");
   std::uint64_t all = 0;
   for (const std::uint64_t count : slots) all += count;
-  SIMTLAB_ASSERT(all == end * device.sm.count * device.sm.warp_schedulers(), "every scheduler slot has exactly one reason");
+  SIMTLAB_ASSERT(all == end * device.sm.count * device.sm.schedulers, "every scheduler slot has exactly one reason");
 }
 
 // In the second half of what --max-cycles allows, at most that many cycles.

@@ -25,7 +25,7 @@ std::vector<double> row(Cycle begin, const Snapshot& a, const Snapshot& b, const
       ratio(b.dram_read_bytes - a.dram_read_bytes, cycles) * per_second,
       ratio(b.dram_write_bytes - a.dram_write_bytes, cycles) * per_second,
   };
-  for (std::size_t i = 0; i < stall_count; ++i) out.push_back(ratio(b.slots[i] - a.slots[i], sm_cycles * device.sm.warp_schedulers()));
+  for (std::size_t i = 0; i < stall_count; ++i) out.push_back(ratio(b.slots[i] - a.slots[i], sm_cycles * device.sm.schedulers));
   return out;
 }
 

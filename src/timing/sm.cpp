@@ -18,7 +18,7 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
     : id_(id),
       config_(config),
       network_(network),
-      schedulers_(config.device.sm.warp_schedulers()),
+      schedulers_(config.device.sm.schedulers),
       tick_mask_(config.device.sm.issue_turns - 1),
       front_end_(config.device),
       l1_(memory::cache_config(config.device.l1, config.device.l1.bytes, id)),
@@ -279,11 +279,11 @@ void Sm::evaluate(WarpScheduler& scheduler, Cycle now) {
   for (std::uint32_t pipes = scheduler.busy_pipes; pipes != 0; pipes &= pipes - 1) {
     const auto pipe = static_cast<unsigned>(std::countr_zero(pipes));
     const Cycle free = scheduler.pipe_free[pipe] >> memory::fixed_bits;
-    if (free <= now) {
+    if (free <= now + tick_mask_) {   // within this turn
       scheduler.busy_pipes &= ~(1u << pipe);
     } else if ((scheduler.next_pipe[pipe] & scheduler.ready) != 0) {
       throttled |= scheduler.next_pipe[pipe];
-      free_again = std::min(free_again, free);
+      free_again = std::min(free_again, free - tick_mask_);
     }
   }
   for (const Pipe pipe : {Pipe::mio, Pipe::lg, Pipe::tex}) {

@@ -78,7 +78,7 @@ void of_one_sm(Bench& bench, std::uint32_t threads, bool l1) {
     // What half of the warps reach is no limit of theirs.
     const double half = rate(std::max(1u, threads / 64));
     // A load and what uses it are two instructions (one and a half where logic takes three operands).
-    const double issue = bench.found.value_or("sm.schedulers", 4) * bench.found.value_or("sm.issue_width", 1) * units / (bench.board.facts().cc_major >= 5 ? 1.5 : 2);
+    const double issue = bench.found.value_or("sm.schedulers", 4) / bench.found.value_or("sm.issue_turns", 1) * bench.found.value_or("sm.issue_width", 1) * units / (bench.board.facts().cc_major >= 5 ? 1.5 : 2);
     if (unit == std::string_view("B/cycle") && key == std::string_view("interconnect.sm_bytes_per_cycle")) {
       bench.found.measured("bandwidth.sm.l2", e, unit, fmt::format("{} in two lengths of time, {} threads on one SM", what, blocks * threads));
       if (registers_limit(bench, e.value)) return bench.found.unknown(key, fmt::format("one SM reads {:.4g} B/cycle from L2, as many as its miss registers let be under way", e.value));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "probe/chain.h"
@@ -18,6 +19,53 @@ constexpr unsigned most_warps = 17;
 double cycles_a_step(Bench& bench, const Operation& op, unsigned warps, unsigned chains, unsigned steps, std::uint64_t out) {
   const std::string text = chain_kernels(op, chains, steps, bench.board.facts());
   return (chain_cycles(bench, op, text, 2, warps, chains, out) - chain_cycles(bench, op, text, 1, warps, chains, out)) / steps;
+}
+
+constexpr unsigned readings = 25;
+
+// Readings of the clock by one warp, with a little work of many kinds between them: independent and dependent, of several pipelines and of memory.
+std::string readings_text() {
+  std::string declared = fmt::format(".reg .b32 %c<{}>; .reg .f32 %x<8>; .reg .b32 %i<4>;", readings), begin, body, end;
+  for (unsigned n = 0; n < 8; ++n) begin += fmt::format("add.f32 %x{}, %y, 0f{:08x};\n", n, 0x3f800000 + n * 0x10000), end += fmt::format("add.f32 %y, %y, %x{};\n", n);
+  for (unsigned n = 0; n < readings; ++n) {
+    body += fmt::format("mov.u32 %c{}, %clock;\n", n);
+    for (unsigned i = 0; i < n % 6; ++i) body += fmt::format("fma.rn.f32 %x{0}, %x{0}, %y, %z;\n", i);
+    for (unsigned i = 0; i < n % 4; ++i) body += "xor.b32 %i0, %i0, %i1;\n";
+    if (n % 5 == 1) body += "ld.volatile.shared.u32 %r, [%r];\nld.volatile.shared.u32 %r, [%r];\nadd.u32 %i0, %i0, %r;\n";
+    if (n % 5 == 2) body += "ex2.approx.f32 %x6, %x6;\nadd.f32 %x7, %x7, %x6;\n";
+    if (n % 7 == 3) body += "popc.b32 %i2, %i0;\nadd.u32 %i1, %i1, %i2;\n";
+    if (n % 7 == 4) body += "setp.eq.u32 %q, %i0, 12345;\n@%q bra END;\n";
+    end += fmt::format("st.global.u32 [%o+{}], %c{};\n", 8 * n, n);
+  }
+  return fmt::format(R"(
+.visible .entry readings(.param .u64 out, .param .f32 one, .param .f32 nothing)
+{{
+  .reg .pred %q; .reg .b32 %r; .reg .f32 %y, %z; .reg .b64 %o; .shared .align 4 .b32 cell; {}
+  ld.param.u64 %o, [out]; ld.param.f32 %y, [one]; ld.param.f32 %z, [nothing]; mov.u32 %r, cell; st.shared.u32 [%r], %r; mov.b32 %i0, %z; mov.b32 %i1, %z;
+  {}
+  {}
+  {}
+  add.u32 %i0, %i0, %i1; cvt.rn.f32.u32 %z, %i0; add.f32 %y, %y, %z;
+  st.global.f32 [%o+{}], %y;
+END:
+  ret;
+}}
+)", declared, begin, body, end, 8 * readings);
+}
+
+// A scheduler at a part of the clock issues in every so-many-th cycle: whatever a warp does, it sees the clock at multiples of that.
+void turns(Bench& bench) {
+  const Bench::Buffer out(bench, 8 * (readings + 1));
+  const auto function = bench.kernel(readings_text(), "readings");
+  const gpu::Arguments arguments(out.address(), 1.0F, 0.0F);
+  bench.board.fill(out.address(), std::byte{0}, out.bytes());
+  bench.run(function, 1, 32, arguments, out.address(), 0);   // fetches the instructions
+  const auto words = bench.run(function, 1, 32, arguments, out.address(), readings);
+  std::uint32_t common = 0;
+  for (unsigned n = 1; n < readings; ++n) common = std::gcd(common, static_cast<std::uint32_t>(words[n]) - static_cast<std::uint32_t>(words[n - 1]));
+  const std::uint32_t turn = common & (~common + 1);
+  if (turn == 0 || turn > 8) return bench.found.unknown("sm.issue_turns", fmt::format("{} readings of the clock by one warp are multiples of {} cycles apart", readings, common));
+  bench.found.exact("sm.issue_turns", turn, "", fmt::format("{} readings of the clock by one warp, with different work between them, are multiples of {} cycles apart", readings, common), readings);
 }
 
 void schedulers(Bench& bench, std::uint64_t out) {
@@ -98,13 +146,14 @@ bool sharing_explains_one(const Mixture& m, std::vector<unsigned>& group, std::s
 // are one would give another rate: none was.
 void width(Bench& bench, std::uint64_t out) {
   const unsigned most_chains = bench.board.facts().registers_per_sm >= 65536 && bench.board.facts().cc_major > 2 ? 64 : 48;
+  const double turn = bench.found.value_or("sm.issue_turns", 1);
   const auto rate_of = [&](const std::string& pattern, unsigned chains) {
     Operation op;
     op.name = "mix", op.kind = Register::b32, op.pattern = pattern;
     op.x = op.y = 0x3f800000, op.z = 0, op.identity = false;   // 1 and 0 as bits
-    return chains / cycles_a_step(bench, op, 1, chains, 4, out);
+    return turn * chains / cycles_a_step(bench, op, 1, chains, 4, out);
   };
-  // What one warp gets of each by itself.
+  // What one warp gets of each by itself, in a turn of its scheduler.
   std::vector<Stage> stages;
   for (const char letter : {'f', 'l', 'i', 'p', 's'}) stages.push_back({letter, rate_of(std::string(1, letter), most_chains)});
   double best = 0;
@@ -143,6 +192,7 @@ void width(Bench& bench, std::uint64_t out) {
 
 void probe_issue(Bench& bench) {
   const Bench::Buffer out(bench, 32 * 32);
+  turns(bench);
   schedulers(bench, out.address());
   width(bench, out.address());
 }

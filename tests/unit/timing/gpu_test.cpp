@@ -218,7 +218,7 @@ TEST(Sm, ABarrierTakesItsLatencyOnceAllHaveArrived) {
   const device::Device d = one_sm();
   EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", 32), d.sm.barrier_latency);
   // Each scheduler's eight warps arrive one after another at the rate of the file.
-  const double interval = 32 * d.sm.warp_schedulers() / d.throughput[static_cast<std::size_t>(ptx::OpClass::barrier)];
+  const double interval = 32 * d.sm.schedulers / d.throughput[static_cast<std::size_t>(ptx::OpClass::barrier)];
   EXPECT_EQ(per_repeat(d, "", "bar.sync 0;", 1024), d.sm.barrier_latency + 7 * interval);
 }
 

@@ -51,7 +51,7 @@ TEST(Issue, AFermiSchedulerIssuesInEverySecondShaderCycle) {
   EXPECT_NEAR(cycles_a_round(device, adds, 64), 32.0, 0.5) << "two warps, one in each scheduler, side by side";
   EXPECT_NEAR(cycles_a_round(device, adds, 128), 64.0, 1.0) << "two warps in each";
   device::Device one = device;
-  one.sm.issue_turns = 1;   // both as one
+  one.sm.schedulers = one.sm.issue_turns = 1;   // both as one
   EXPECT_NEAR(cycles_a_round(one, adds, 32), 16.0, 0.5);
 }
 
@@ -91,8 +91,8 @@ TEST(Issue, DoublePrecisionIsPairedOnKeplerNotOnFermi) {
   }
   for (const char* name : {"k40", "gtx460"}) {
     device::Device device = device_of(name);
-    device.throughput[static_cast<std::size_t>(ptx::OpClass::fp64)] = 32.0 * device.sm.warp_schedulers();   // so that nothing but issue limits
-    device.throughput[static_cast<std::size_t>(ptx::OpClass::int_alu)] = 32.0 * device.sm.warp_schedulers();
+    device.throughput[static_cast<std::size_t>(ptx::OpClass::fp64)] = 32.0 * device.sm.schedulers;   // so that nothing but issue limits
+    device.throughput[static_cast<std::size_t>(ptx::OpClass::int_alu)] = 32.0 * device.sm.schedulers;
     const double own = cycles_a_round(device, mixed, 32);
     device.sm.pairs_fp64 = !device.sm.pairs_fp64;
     const double other = cycles_a_round(device, mixed, 32);

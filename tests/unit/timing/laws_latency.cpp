@@ -49,7 +49,7 @@ TEST_P(LatencyLaw, DependentChainTakesTheLatencyOfTheFile) {
     std::size_t c = 0;
     while (device::op_class_names[c] != chain.op_class) ++c;
     // A pipeline that is busy for longer than the latency paces its own dependent instructions, too.
-    const double interval = 32.0 * device.sm.warp_schedulers() / device.throughput[c];
+    const double interval = 32.0 * device.sm.schedulers / device.throughput[c];
     const double turns = device.sm.issue_turns;   // a scheduler issues the next one in its turn
     const double expected = std::ceil(std::max(device.latency[c], interval) / turns) * turns;
     const double measured = static_cast<double>(chain_cycles(device, chain, 96) - chain_cycles(device, chain, 32)) / 64;
