@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/command_corun_model.h"
+#include "cli/corun_profile_board.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -21,6 +24,7 @@
 #include "result/totals.h"
 
 namespace simtlab::cli {
+
 namespace {
 
 constexpr std::size_t longest_sequence = 4096;   // launches that a result keeps one by one
@@ -28,6 +32,7 @@ constexpr std::size_t longest_sequence = 4096;   // launches that a result keeps
 struct ProfileRun {
   Run run;
   std::string database, application;
+  std::optional<std::string> device;
 };
 
 using Kernels = std::vector<result::KernelResult>;
@@ -83,18 +88,6 @@ std::string add_process(const Kernels& kernels, const std::string& name, const S
   return text;
 }
 
-// A text file is written whole: with what it has.
-void save(corun::Profiles profiles, const std::filesystem::path& database) {
-  std::error_code ignored;
-  if ((database.extension() == ".toml" || database.extension() == ".csv") && std::filesystem::exists(database, ignored)) {
-    corun::Profiles all = corun::load_profiles(database);
-    for (const auto& [key, k] : profiles.kernels) all.add(k);
-    for (const auto& [key, a] : profiles.applications) all.add(a);
-    profiles = std::move(all);
-  }
-  corun::save_profiles(profiles, database);
-}
-
 int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
   const TemporaryDirectory folder;
   const std::string file = (folder.path() / "result.json").string();
@@ -122,26 +115,53 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   std::string text = "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|---|\n";
   const std::vector<Kernels> processes = processes_of(result.kernels, counts);
   for (std::size_t i = 0; i < processes.size(); ++i) text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);
-  save(std::move(profiles), o.database);
+  save_profiles_beside(std::move(profiles), o.database);
   write_outputs(result, wished, text);
   return 0;
 }
 
+// Of the options of simulated runs none has a meaning on a board.
+int on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
+  static const std::set<std::string> meant = {"device", "database", "application", "output", "json", "csv", "color", "quiet", "verbose"};
+  for (const CLI::Option* option : sub.get_options())
+    if (option->count() > 0 && std::ranges::none_of(option->get_lnames(), [](const std::string& name) { return meant.contains(name); }))
+      throw Error(ExitCode::usage, "corun-options", fmt::format("{} is of simulated runs, and --device measures on a board", option->get_name()), "leave out one of them");
+  if (!rest.empty() || !after_dashes || after_dashes->empty())
+    throw Error(ExitCode::usage, "run-what", "on a board a program is run that is compiled already", "simtlab corun profile --device 0 --database FILE -- ./app ARGUMENTS");
+  BoardProfile board{*o.device, o.database, o.application, o.run.output, *after_dashes};
+  board.output.more.push_back({"--database", &board.database});
+  return profile_on_board(board);
+}
+
 }  // namespace
 
+// A text file is written whole: with what it has.
+void save_profiles_beside(corun::Profiles profiles, const std::string& file) {
+  const std::filesystem::path database = file;
+  std::error_code ignored;
+  if ((database.extension() == ".toml" || database.extension() == ".csv") && std::filesystem::exists(database, ignored)) {
+    corun::Profiles all = corun::load_profiles(database);
+    for (const auto& [key, k] : profiles.kernels) all.add(k);
+    for (const auto& [key, a] : profiles.applications) all.add(a);
+    profiles = std::move(all);
+  }
+  corun::save_profiles(profiles, database);
+}
+
 void add_corun_profile(CLI::App& corun, Action& chosen, const std::optional<std::vector<std::string>>& after_dashes) {
-  CLI::App* sub = corun.add_subcommand("profile", "Run an application on the simulated GPU and add its kernels to a database of profiles");
+  CLI::App* sub = corun.add_subcommand("profile", "Run an application on the simulated GPU, or on a board, and add its kernels to a database of profiles");
   const auto o = std::make_shared<ProfileRun>();
   sub->allow_extras();
   sub->footer("Forms: as simtlab run: app.cu [-- ARGUMENTS], -- ./app [ARGUMENTS], kernel.ptx --launch FILE; then simtlab corun --profiles FILE --mix A,B");
   sub->add_option("--database", o->database, "Where the profiles go: .db or .sqlite (SQLite), .toml, .csv; what is there already stays")->required()->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
   sub->add_option("--application", o->application, "The application's name (default: that of its file)")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME");
+  sub->add_option("--device", o->device, "Measure on a board: its number, or the beginning of its UUID (simtlab doctor lists them); shapes, registers and times, no bandwidths")->check(CLI::Validator(refuse_empty, ""))->type_name("N|UUID");
   add_run_options(*sub, o->run.run);
   add_kernel_options(*sub, o->run.kernel);
   add_output_options(*sub, o->run.output);
   add_progress_option(*sub, o->run.output);
   sub->callback([&corun, &chosen, &after_dashes, o, sub] {
-    chosen = [&corun, &after_dashes, o, rest = sub->remaining()] { return profile(corun, *o, rest, after_dashes); };
+    chosen = [&corun, &after_dashes, o, sub, rest = sub->remaining()] { return o->device ? on_board(*o, *sub, rest, after_dashes) : profile(corun, *o, rest, after_dashes); };
   });
 }
 

@@ -135,11 +135,13 @@ struct BoardName {
 };
 // Never empty: throws Error(unavailable) "board-driver", "board-driver-old", "board-none".
 std::vector<BoardName> list_cuda_boards();
+// device: an index of the list, a UUID, or the beginning of one. Throws as above.
+BoardName find_cuda_board(std::string_view device);
 
 struct CudaOptions {
   const volatile bool* interrupt = nullptr;   // looked at while the host waits for the device
 };
-// device: an index of the list, a UUID, or the beginning of one. Throws as above, and Error(unavailable) "board-busy", "board-permission".
+// device: as of find_cuda_board. Throws as that, and Error(unavailable) "board-busy", "board-permission".
 //
 // A kernel can't be called back. Once an interrupt has ended the waiting for one, the board is given up as it is, and the process ends without the
 // driver's own cleaning up, which might wait for the kernel; the system then takes the device back. Releasing has no effect from then on.

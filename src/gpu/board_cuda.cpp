@@ -321,6 +321,7 @@ class Cuda final : public Board {
 }  // namespace
 
 std::vector<BoardName> list_cuda_boards() { return devices(driver()); }
+BoardName find_cuda_board(std::string_view device) { return find_device(driver(), device); }
 
 std::unique_ptr<Board> cuda_board(std::string_view device, const CudaOptions& options) {
   const Driver& d = driver();

@@ -97,8 +97,7 @@ void Core::drop(ClientId id, std::uint64_t now_ns) {
     --(pending.granted ? totals_.running : totals_.waiting);
     if (!pending.granted) waits(client, -1);
     launches_.erase(pending.launch);
-    if (pending.granted && on_span)
-      on_span({id, client.pid, client.program, client.kernels[pending.kernel].name, pending.stream, sequence, pending.asked_ns, pending.granted_ns, now_ns, 0, true});
+    if (pending.granted) tell(id, client, pending, now_ns, 0, true, false);
   }
   if (client.joined) scheduler_.leave(now_ns, id);
   std::erase(recent_, id);
@@ -123,12 +122,12 @@ void Core::on(ClientId id, Client& client, const Register& m, std::uint64_t now_
   client.joined = true;
   std::string name = printable(m.name);
   const auto known = names_.find(name);
-  if (known != names_.end()) return client.kernels.push_back({known->second, std::move(name)});
+  if (known != names_.end()) return client.kernels.push_back({known->second, std::move(name), m.registers, m.shared_bytes});
   if (names_.size() >= caps_.names) name = "(other kernels)";
   const std::optional<corun::Profile> profile = find_profile_ ? find_profile_(client.program, name) : std::nullopt;
   const corun::KernelId kernel = scheduler_.kernel(now_ns, name, profile ? &*profile : nullptr);
   names_.emplace(name, kernel);
-  client.kernels.push_back({kernel, std::move(name)});
+  client.kernels.push_back({kernel, std::move(name), m.registers, m.shared_bytes});
 }
 
 void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_ns) {
@@ -145,8 +144,7 @@ void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_n
   client.last_kernel = m.kernel;
   Pending& pending = client.pending[m.sequence];
   pending.asked_ns = now_ns;
-  pending.kernel = m.kernel;
-  pending.stream = m.stream;
+  pending.what = m;
   pending.launch = scheduler_.launch(now_ns, id, m.stream, client.kernels[m.kernel].id);
   launches_[pending.launch] = {id, m.sequence};
 }
@@ -159,9 +157,9 @@ void Core::on(ClientId id, Client& client, const Done& m, std::uint64_t now_ns) 
   ++totals_.done;
   ++client.done;
   client.gpu_ns += m.gpu_ns;
-  const Kernel kernel = client.kernels[at->second.kernel];
+  const Kernel kernel = client.kernels[at->second.what.kernel];
   const bool alone = !m.failed && m.gpu_ns != 0 && at->second.alone_since != 0 && at->second.alone_since == scheduler_.grants();
-  finish(id, client, m.sequence, now_ns, m.gpu_ns, false);
+  finish(id, client, m.sequence, now_ns, m.gpu_ns, false, alone);
   if (alone) learn(kernel, static_cast<double>(m.gpu_ns), now_ns);
 }
 
@@ -185,15 +183,20 @@ void Core::on(ClientId id, Client&, const Bye&, std::uint64_t now_ns) {
 void Core::on(ClientId id, Client&, const StatsRequest& m, std::uint64_t now_ns) { out_.push_back({id, stats(m.first, now_ns)}); }
 void Core::on(ClientId id, Client&, const LogRequest& m, std::uint64_t) { out_.push_back({id, log(m.from)}); }
 
-void Core::finish(ClientId id, Client& client, std::uint64_t sequence, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost) {
+void Core::finish(ClientId id, Client& client, std::uint64_t sequence, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost, bool alone) {
   const auto at = client.pending.find(sequence);
   const Pending pending = at->second;
   client.pending.erase(at);
   launches_.erase(pending.launch);
   --client.running, --totals_.running;
   scheduler_.end(now_ns, pending.launch, gpu_ns);
-  if (on_span)
-    on_span({id, client.pid, client.program, client.kernels[pending.kernel].name, pending.stream, sequence, pending.asked_ns, pending.granted_ns, now_ns, gpu_ns, lost});
+  tell(id, client, pending, now_ns, gpu_ns, lost, alone);
+}
+
+void Core::tell(ClientId id, const Client& client, const Pending& pending, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost, bool alone) const {
+  if (!on_span) return;
+  const Kernel& kernel = client.kernels[pending.what.kernel];
+  on_span({id, client.pid, client.program, kernel.name, pending.what.stream, pending.what.sequence, pending.asked_ns, pending.granted_ns, now_ns, gpu_ns, lost, alone, pending.what, kernel.registers, kernel.shared_bytes});
 }
 
 // What a kernel takes alone is what policies want to know. Written anew only when it has changed by more than a fifth.

@@ -80,7 +80,9 @@ class Core {
     std::int32_t pid = 0;
     std::string program, kernel;
     std::uint64_t stream = 0, sequence = 0, asked_ns = 0, granted_ns = 0, ended_ns = 0, gpu_ns = 0;
-    bool lost = false;
+    bool lost = false, alone = false;    // alone: nothing else was on the GPU meanwhile, and its time is known
+    Request what;                        // its shape
+    std::uint32_t registers = 0, shared_bytes = 0;   // of the code; 0: not known
   };
   std::function<void(const Span&)> on_span;
 
@@ -90,12 +92,12 @@ class Core {
     std::uint64_t asked_ns = 0, granted_ns = 0;
     bool granted = false;
     std::uint64_t alone_since = 0;       // grants in all when it was granted, if it ran alone then; else 0
-    std::uint32_t kernel = 0;            // of the client's numbers
-    std::uint64_t stream = 0;
+    Request what;
   };
   struct Kernel {
     corun::KernelId id = 0;
     std::string name;
+    std::uint32_t registers = 0, shared_bytes = 0;
   };
   struct Client {
     std::int32_t pid = 0;
@@ -124,7 +126,8 @@ class Core {
   template <typename Reply>
   void on(ClientId id, Client&, const Reply&, std::uint64_t now_ns) { refuse(id, Refusal::out_of_order, "a reply of the daemon", now_ns); }
 
-  void finish(ClientId id, Client& client, std::uint64_t sequence, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost);
+  void finish(ClientId id, Client& client, std::uint64_t sequence, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost, bool alone = false);
+  void tell(ClientId id, const Client& client, const Pending& pending, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost, bool alone) const;
   void learn(const Kernel& kernel, double gpu_ns, std::uint64_t now_ns);
   void decide(std::uint64_t now_ns);
   void drop(ClientId id, std::uint64_t now_ns);

@@ -36,6 +36,15 @@ const preload::EventApi& preload::driver_events() {
       *place = reinterpret_cast<std::uintptr_t>(context);
       return code;
     };
+    out.code = [](const void* function, std::uint32_t* registers, std::uint32_t* shared_bytes) {
+      static auto* const real = next<int(int*, int, void*)>("cuFuncGetAttribute");
+      if (real == nullptr) return 0;
+      constexpr int shared_attribute = 1, registers_attribute = 4;   // CUfunction_attribute
+      int shared = 0, used = 0;
+      const int code = real(&shared, shared_attribute, const_cast<void*>(function)), more = real(&used, registers_attribute, const_cast<void*>(function));
+      *registers = static_cast<std::uint32_t>(used), *shared_bytes = static_cast<std::uint32_t>(shared);
+      return code != 0 ? code : more;
+    };
     // Events are asked in the context that they are of.
     out.set_place = [](std::uintptr_t place) {
       static auto* const real = next<int(void*)>("cuCtxSetCurrent");

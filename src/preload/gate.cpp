@@ -98,12 +98,24 @@ void Gate::same(const void* function, const void* as) {
   }
 }
 
-std::uint32_t Gate::kernel_of(const void* function, const char* otherwise) {
+std::uint32_t Gate::kernel_of(const void* function, const char* otherwise, const EventApi* api) {
+  {
+    const std::lock_guard lock(names_mutex_);
+    if (const auto known = kernels_.find(function); known != kernels_.end()) return known->second;
+  }
+  // Without the lock: the runtime may load the code for it, and name functions meanwhile.
+  std::uint32_t registers = 0, shared_bytes = 0;
+  if (api != nullptr && api->code != nullptr) {
+    const Relaxed relaxed(*api);
+    if (api->code(function, &registers, &shared_bytes) != 0) {
+      registers = shared_bytes = 0;
+      if (api->forget_error != nullptr) api->forget_error();
+    }
+  }
   const std::lock_guard lock(names_mutex_);
-  const auto known = kernels_.find(function);
-  if (known != kernels_.end()) return known->second;
+  if (const auto known = kernels_.find(function); known != kernels_.end()) return known->second;
   const auto named = pending_names_.find(function);
-  const std::uint32_t kernel = client_.kernel(named != pending_names_.end() ? named->second.c_str() : otherwise);
+  const std::uint32_t kernel = client_.kernel(named != pending_names_.end() ? named->second.c_str() : otherwise, registers, shared_bytes);
   kernels_.emplace(function, kernel);
   return kernel;
 }

@@ -26,6 +26,7 @@ struct EventApi {
   int (*get_place)(std::uintptr_t* place) = nullptr;      // device or context of the calling thread
   int (*set_place)(std::uintptr_t place) = nullptr;
   void (*forget_error)() = nullptr;                       // of a call of ours that failed
+  int (*code)(const void* function, std::uint32_t* registers, std::uint32_t* shared_bytes) = nullptr;   // what a kernel takes
   bool complete() const { return create && record && query && elapsed; }
 };
 const EventApi& runtime_events();
@@ -54,7 +55,8 @@ class Gate {
   // Names of kernels, by what the program launches them with.
   void name(const void* function, const char* kernel);
   void same(const void* function, const void* as);        // another handle of a function that has a name
-  std::uint32_t kernel_of(const void* function, const char* otherwise);
+  // api: asks what the kernel's code takes, once; null: it is none.
+  std::uint32_t kernel_of(const void* function, const char* otherwise, const EventApi* api);
 
   struct Flight {
     live::Client::Ticket ticket;
@@ -108,7 +110,7 @@ int gated(const EventApi& api, const Stream& stream, const void* function, const
   inside = true;
   Gate::Flight flight;
   int code = 0;
-  if (gate.enter(api, stream, gate.kernel_of(function, otherwise), shape, flight)) {
+  if (gate.enter(api, stream, gate.kernel_of(function, otherwise, shape.unit == live::Unit::graph ? nullptr : &api), shape, flight)) {
     code = real();
     gate.leave(flight, stream, code);
   } else {

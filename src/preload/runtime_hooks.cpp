@@ -39,6 +39,15 @@ const preload::EventApi& preload::runtime_events() {
       *place = static_cast<std::uintptr_t>(device);
       return code;
     };
+    out.code = [](const void* function, std::uint32_t* registers, std::uint32_t* shared_bytes) {
+      static auto* const real = next<int(void*, const void*)>("cudaFuncGetAttributes");
+      if (real == nullptr) return 0;
+      // cudaFuncAttributes: three sizes, the most threads, the registers; later versions have more behind them.
+      struct { std::size_t shared, constant, local; int most_threads, registers, later[250]; } attributes{};
+      const int code = real(&attributes, function);
+      *registers = static_cast<std::uint32_t>(attributes.registers), *shared_bytes = static_cast<std::uint32_t>(attributes.shared);
+      return code;
+    };
     out.forget_error = [] {
       static auto* const real = next<int()>("cudaGetLastError");
       if (real != nullptr) real();

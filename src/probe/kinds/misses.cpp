@@ -98,7 +98,8 @@ class Misses {
 };
 
 // Where a time that rises evenly jumps for the first time: the last count before that, if all that comes before is far less.
-struct Jump { std::uint32_t before = 0; double height = 0, rise = 0; };
+// larger: one soon after it is much larger, so that it may be of something else.
+struct Jump { std::uint32_t before = 0; double height = 0, rise = 0; bool larger = false; };
 Jump jump_of(const std::vector<Series::Point>& points) {
   std::vector<double> rises;
   for (std::size_t i = 1; i < points.size(); ++i) rises.push_back((points[i].y - points[i - 1].y) / (points[i].x - points[i - 1].x));
@@ -108,6 +109,8 @@ Jump jump_of(const std::vector<Series::Point>& points) {
   const double most = *std::ranges::max_element(rises) - out.rise;
   for (std::size_t i = 0; i < rises.size() && out.before == 0; ++i)
     if (rises[i] - out.rise > 0.15 * most) out.before = static_cast<std::uint32_t>(points[i].x), out.height = rises[i] - out.rise;
+  for (std::size_t i = 0; i < rises.size(); ++i)
+    out.larger = out.larger || (points[i].x > out.before && points[i].x <= 2 * out.before && rises[i] - out.rise > 1.5 * out.height);
   return out;
 }
 
@@ -124,12 +127,16 @@ Jump find_jump(Bench& bench, const std::function<double(std::uint32_t)>& cycles,
   if (step > 1 && jump.height * step > least && jump.before >= 128) {
     std::vector<Series::Point> fine;
     for (std::uint32_t count = jump.before; count <= jump.before + step; ++count) fine.push_back({static_cast<double>(count), cycles(count)});
+    const bool larger = jump.larger;
     jump = jump_of(fine);
+    jump.larger = larger;
   }
   const bool again = jump.before >= 1 && jump.before + 1 <= most && cycles(jump.before + 1) - cycles(jump.before) > 0.7 * jump.height;
-  if (jump.height < std::max(least, 8 * jump.rise) || jump.before < 2 || !again)
+  if (jump.height < std::max(least, 8 * jump.rise) || jump.before < 2 || !again) {
     bench.found.unknown(key, fmt::format("up to {} {} at once take {:.3g} cycles more each: answers come before all registers are in use", most, what, jump.rise));
-  else {
+  } else if (jump.larger) {
+    bench.found.unknown(key, fmt::format("one more than {} {} at once takes {:.3g} cycles longer, and one more of some later ones much longer than that: not both wait for an answer", jump.before, what, jump.height));
+  } else {
     bench.found.exact(key, jump.before, "", fmt::format("{} at once; one more takes {:.3g} cycles longer", what, jump.height), curve.points.size());
     curve.knees.push_back({static_cast<double>(jump.before), static_cast<double>(jump.before), static_cast<double>(jump.before) + 1, "one more waits for an answer"});
   }

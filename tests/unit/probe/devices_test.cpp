@@ -151,10 +151,10 @@ class Draw {
     set("sm.barrier_latency", between(8, 60), "cycles");
   }
 
-  // Of every fourth device with several schedulers: at half of the clock. Rates of its pipelines are of what it can issue.
+  // Of every second device with several schedulers: at half of the clock. Rates of its pipelines are of what it can issue.
   unsigned turns() {
     Rng rng(seed_ + 2'000'000);
-    const unsigned out = schedulers_ > 1 && rng.below(4) == 0 ? 2 : 1;
+    const unsigned out = schedulers_ > 1 && rng.below(2) == 0 ? 2 : 1;
     issuing_ = schedulers_ / out;
     return out;
   }
@@ -182,11 +182,11 @@ class Draw {
     // Sub-routines: slow enough to be reached by the warps of an SM.
     for (const char* name : {"int_div", "fp32_div", "fp32_sqrt"}) {
       set(fmt::format("latency.{}", name), between(200, 400), "cycles");
-      set(fmt::format("throughput.{}", name), 0.5 * issuing_, "/cycle");
+      set(fmt::format("throughput.{}", name), 0.5 * schedulers_, "/cycle");
     }
     for (const char* name : {"fp64_div", "fp64_sqrt"}) {
       set(fmt::format("latency.{}", name), between(400, 800), "cycles");
-      set(fmt::format("throughput.{}", name), 0.25 * issuing_, "/cycle");
+      set(fmt::format("throughput.{}", name), 0.25 * schedulers_, "/cycle");
     }
     set("throughput.fp16", issuing_ * one_of({16u, 32u}), "/cycle");
     set("throughput.load", issuing_ == 1 ? 8 : 16, "/cycle");
