@@ -407,7 +407,7 @@ class Board(Live):
         (kernel,), (application,) = kept["kernel"], kept["application"]
         self.assertEqual((kernel["grid"], kernel["block"], kernel["registers"], kernel["shared"]), ([4, 1, 1], [64, 1, 1], 32, "256 B"))
         number, unit = kernel["time"].split()
-        self.assertAlmostEqual(float(number) * {"ms": 1, "us": 1e-3}[unit], 2, delta=0.5)
+        self.assertGreaterEqual(float(number) * {"s": 1e3, "ms": 1, "us": 1e-3}[unit], 2)   # and more, where others have the processors
         self.assertNotIn("l2", kernel)
         self.assertIn("V100", kernel["source"])
         self.assertEqual(application["sequence"], ["test_kernel"] * 6)
@@ -427,7 +427,7 @@ class Board(Live):
         self.serve("--policy", "shortest-first", "--profiles", "a.db", "--log", "log")
         self.finish(self.start(self.launcher, 2, "launch", env=self.launcher_env()))
         self.stop()
-        self.assertRegex((self.folder / "log").read_text(), r"kernel 1 known time=2\d{6} name=test_kernel")
+        self.assertRegex((self.folder / "log").read_text().split(" launch ")[0], r"kernel 1 known time=\d{7,} name=test_kernel", "known before it is launched")
 
     def test_what_was_there_stays_and_what_fails_keeps_nothing(self):
         self.profile("--device", "0", "--database", "a.csv", "--application", "one", "--", self.launcher, 2, "launch")

@@ -221,7 +221,7 @@ class Probe(Case):
         self.assertAlmostEqual(findings["throughput.fp32"], 32, delta=0.96)
         self.assertEqual(findings["issue.interval"], 2)   # two schedulers at half of the shader clock
         self.assertEqual(findings["sm.schedulers"], 2)
-        self.assertIsNone(findings["sm.issue_width"])     # 0.5 instructions a cycle of one warp say nothing about it
+        self.assertEqual((findings["sm.issue_turns"], findings["sm.issue_width"]), (2, 1))
 
     def test_published_curves_have_their_known_sizes(self):
         out = self.ok("validate", "probe", "--check").stdout

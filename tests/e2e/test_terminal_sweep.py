@@ -1,6 +1,7 @@
 """The live table of a sweep on a terminal, and databases that can't be written."""
 import os
 import pathlib
+import time
 import unittest
 
 from harness import SAXPY, SIMTLAB, Case, main
@@ -100,6 +101,9 @@ class Table(Sweep):
         shell.press("\x1a")
         at = shell.until("Stopped", at)
         self.assertNotIn("running", shell.screen().text())
+        deadline = time.monotonic() + 20   # a process that waits for a processor stops when it has one
+        while self.states() != ["T", "T"] and time.monotonic() < deadline:
+            time.sleep(0.05)
         self.assertEqual(self.states(), ["T", "T"])
         self.file("open", "")
         shell.press("fg\n")
