@@ -427,7 +427,7 @@ class Board(Live):
         self.serve("--policy", "shortest-first", "--profiles", "a.db", "--log", "log")
         self.finish(self.start(self.launcher, 2, "launch", env=self.launcher_env()))
         self.stop()
-        self.assertRegex((self.folder / "log").read_text().split(" launch ")[0], r"kernel 1 known time=\d{7,} name=test_kernel", "known before it is launched")
+        self.assertRegex((self.folder / "log").read_text().split(" launch ")[0], r"kernel 1 known time=\d{7,}[.\d]* name=test_kernel", "known before it is launched")
 
     def test_what_was_there_stays_and_what_fails_keeps_nothing(self):
         self.profile("--device", "0", "--database", "a.csv", "--application", "one", "--", self.launcher, 2, "launch")
