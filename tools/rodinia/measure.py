@@ -11,7 +11,6 @@ import argparse
 import dataclasses
 import pathlib
 import random
-import shutil
 import sys
 import tempfile
 import time
@@ -65,11 +64,8 @@ def measure(name, device, changes, options, work):
         pathlib.Path(options.gpu).write_text(TITAN_X)
     context = run.Context(app, options, work)
     if edit:
-        file, old, new = edit
-        (context.cuda / file).write_text((context.cuda / file).read_text().replace(old, new))
-    if app.make_input:
-        context.data.mkdir(parents=True, exist_ok=True)
-        app.make_input(context.data)
+        context.edit(*edit)
+    context.make_input()
     context.build()
     target = options.results / device / (f"{name}.predict.json" if options.predict else f"{name}.json")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -91,9 +87,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="rodinia-") as folder:
         work = pathlib.Path(folder).resolve()
-        for part in ("cuda", "common"):
-            if (options.suite / part).is_dir():
-                shutil.copytree(options.suite / part, work / part, symlinks=True)
+        run.copy_suite(options.suite, work)
         for name, device, changes in RUNS:
             if options.apps and name not in options.apps.split(","):
                 continue

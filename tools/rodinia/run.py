@@ -38,6 +38,17 @@ def call(command, cwd, timeout, env=None, tolerate=False):
     return stdout, stderr
 
 
+def copy_suite(suite, work, folders=("cuda", "common")):
+    for folder in folders:
+        if (suite / folder).is_dir() and not (work / folder).exists():
+            shutil.copytree(suite / folder, work / folder, symlinks=True)
+
+
+def build_hooks(work):
+    for hook in ("d2h_dump", "fixed_time"):
+        call(["gcc", "-shared", "-fPIC", "-O1", "-o", str(work / f"{hook}.so"), str(HERE / "hooks" / f"{hook}.c"), "-ldl"], work, 60)
+
+
 class Context:
     def __init__(self, app, options, work):
         self.app, self.options, self.work = app, options, work
@@ -47,6 +58,7 @@ class Context:
         self.dump = work / f"{app.name}.dump"
         self.json = work / f"{app.name}.json"
         self.stdout = self.reference_stdout = ""
+        self.extra = []                          # more options of simtlab run
 
     def fill(self, words):
         return [w.replace("{hooks}", str(HERE / "hooks")).replace("{stubs}", str(HERE / "stubs")) for w in words]
@@ -73,9 +85,21 @@ class Context:
             # Through env, so that only the program is preloaded.
             program = ["env", "LD_PRELOAD=" + ":".join(preload)] + program
         what = ["predict"] if self.options.mode == "predict" else ["run", "--mode", self.options.mode]
-        command = [self.options.simtlab] + what + ["--gpu", self.options.gpu, f"--json={self.json}", "--"] + program
+        command = [self.options.simtlab] + what + ["--gpu", self.options.gpu, f"--json={self.json}"] + self.extra + ["--"] + program
         stdout, _ = call(command, self.cuda, self.options.timeout, env)
         return stdout
+
+    def make_input(self):
+        if self.app.make_input:
+            self.data.mkdir(parents=True, exist_ok=True)
+            self.app.make_input(self.data)
+
+    def edit(self, file, old, new):
+        path = self.cuda / file
+        text = path.read_text()
+        if old not in text:
+            raise Failed(f"{file} has no '{old}'")
+        path.write_text(text.replace(old, new))
 
     def reference(self):
         for folder, commands in self.app.reference:
@@ -93,9 +117,7 @@ def run_app(app, options, work):
     context = Context(app, options, work)
     row = {"app": app.name, "build": "no", "run": "no", "check": "", "launches": "", "instructions": "", "seconds": ""}
     try:
-        if app.make_input:
-            context.data.mkdir(parents=True, exist_ok=True)
-            app.make_input(context.data)
+        context.make_input()
         context.build()
         row["build"] = "yes"
         context.reference()
@@ -127,11 +149,8 @@ def main():
     parser.add_argument("--timeout", type=int, default=900)
     options = parser.parse_args()
     work = (options.work or pathlib.Path(tempfile.mkdtemp(prefix="rodinia-"))).resolve()
-    for folder in ("cuda", "openmp", "common"):
-        if (options.suite / folder).is_dir() and not (work / folder).exists():
-            shutil.copytree(options.suite / folder, work / folder, symlinks=True)
-    for hook in ("d2h_dump", "fixed_time"):
-        call(["gcc", "-shared", "-fPIC", "-O1", "-o", str(work / f"{hook}.so"), str(HERE / "hooks" / f"{hook}.c"), "-ldl"], work, 60)
+    copy_suite(options.suite, work, ("cuda", "openmp", "common"))
+    build_hooks(work)
     chosen = [a for a in apps.APPS if not options.apps or a.name in options.apps.split(",")]
     if any(a.name == "leukocyte" for a in chosen):
         library = work / "cuda" / "leukocyte" / "meschach_lib"
