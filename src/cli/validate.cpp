@@ -54,6 +54,7 @@ std::vector<std::string> held_against(const std::vector<AreaReport>& reports, co
 
 // The kept rows of programs with those of this run in the place of what they were.
 std::vector<Row> with_recorded(std::vector<Row> kept, const AreaReport& report, const ValidationOptions& o) {
+  if (o.whole_groups) std::erase_if(kept, [&](const Row& row) { return std::ranges::find(report.rows, row.group, &Row::group) != report.rows.end(); });
   for (const Row& row : report.rows) {
     if (std::ranges::find(o.computed, row.group) != o.computed.end()) continue;
     const auto same = std::ranges::find(kept, row.name(), &Row::name);
@@ -63,6 +64,12 @@ std::vector<Row> with_recorded(std::vector<Row> kept, const AreaReport& report, 
   return kept;
 }
 
+std::string recorded_comment(const std::string& area, const ValidationOptions& o, const std::tm& utc) {
+  if (!o.recorded_how.empty()) return fmt::format("{}\nThe last were written on {:%Y-%m-%d}, simtlab {}. Columns: src/validate/rows.h.", o.recorded_how, utc, version());
+  return fmt::format("Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, simtlab {}, replaced those of the programs in DIR.\n"
+                     "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: src/validate/rows.h.", area, utc, version());
+}
+
 void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& o) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -70,10 +77,8 @@ void keep_rows(const std::vector<AreaReport>& reports, const ValidationOptions& 
   for (const AreaReport& r : reports) {
     const std::filesystem::path file = rows_file(o, r.area);
     if (o.recorded) {
-      const bool first = !std::filesystem::exists(file);
-      write_file_atomically(file, validate::to_csv(with_recorded(first ? std::vector<Row>{} : validate::read_rows(file), r, o),
-                                                   fmt::format("Rows of programs that were run before: `simtlab validate {} --results DIR --update` on {:%Y-%m-%d}, simtlab {}, replaced those of the programs in DIR.\n"
-                                                               "tools/rodinia/measure.py and bench/cross_check.py (with --lowering off) make such folders. Columns: src/validate/rows.h.", r.area, utc, version())));
+      const std::vector<Row> kept = std::filesystem::exists(file) ? validate::read_rows(file) : std::vector<Row>{};
+      write_file_atomically(file, validate::to_csv(with_recorded(kept, r, o), recorded_comment(r.area, o, utc)));
       continue;
     }
     write_file_atomically(file, validate::to_csv(r.rows, fmt::format("Rows of `simtlab validate`, area {}{}; written by --update on {:%Y-%m-%d}, simtlab {}.\nColumns: src/validate/rows.h; docs/validation.md shows them.", r.area,

@@ -26,7 +26,9 @@ struct AreaReport {
 struct ValidationOptions {
   bool check = false, quick = false, gate = false, update = false;
   std::string rows;                       // folder; empty: validation/ beside the devices
-  bool recorded = false;                  // of programs that were run before (--results): the other rows of their file stay
+  bool recorded = false;                  // of programs that are not part of simtlab (--results, --applications): the other rows of their file stay
+  std::string recorded_how;               // then: what stands above them, of programs that were run before if empty
+  bool whole_groups = false;              // then: rows of their groups that this run does not have go, for it was of other programs
   std::vector<std::string> computed;      // groups of rows that are then not kept, for they were computed at once
   std::string html;
   double tolerance = 0.005;               // of --gate

@@ -24,7 +24,16 @@ namespace {
 using corun::ApplicationResult;
 
 constexpr double same = 1e-3;            // slowdowns that differ by less are one
-constexpr validate::Role seen = validate::Role::tuned;   // the model was made with the usual mixes in sight (docs/corun.md)
+
+// What the rows are of. The model was made with the usual mixes in sight (docs/corun.md), not with those of other applications.
+struct Kept {
+  std::string group = "hosts";
+  validate::Role role = validate::Role::tuned;
+};
+Kept kept_as(const HostComparison& o) {
+  if (o.applications.empty()) return {};
+  return {"mixes of " + std::filesystem::path(o.applications).stem().string(), validate::Role::held_out};
+}
 
 // Slowdowns of the fast host over those of the cycle-level one.
 struct Errors {
@@ -49,7 +58,7 @@ double antt(const corun::MixResult& mix, bool gpu) {
 
 class HostReport {
  public:
-  HostReport(const std::vector<CorunCell>& fast, const std::vector<CorunCell>& cycle) : fast_(fast), cycle_(cycle) {}
+  HostReport(const std::vector<CorunCell>& fast, const std::vector<CorunCell>& cycle, Kept kept) : fast_(fast), cycle_(cycle), kept_(std::move(kept)) {}
 
   void run() {
     text_ += "\n## Slowdown of each application: fast host against cycle-level host\n\n| application | runs | cycle: GPU | fast | mean error | bias | worst | cycle: turnaround | fast | mean error | bias | worst |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
@@ -94,9 +103,9 @@ class HostReport {
         const auto n = static_cast<double>(e.count);
         text_ += fmt::format(" {:.3f} | {:.3f} | {:.1f} % | {:+.1f} % | {:+.1f} % |", row.cycle[gpu] / n, row.fast[gpu] / n, 100 * e.mean(), 100 * e.bias(), 100 * e.worst);
         k.metrics.set(gpu ? "corun.host.error.gpu_time" : "corun.host.error.turnaround", e.mean());
-        validate::Row& kept = rows_.emplace_back(validate::value_row("hosts", name, gpu ? "slowdown, time on the GPU" : "slowdown, turnaround", "times", row.cycle[gpu] / n, row.fast[gpu] / n));
+        validate::Row& kept = rows_.emplace_back(validate::value_row(kept_.group, name, gpu ? "slowdown, time on the GPU" : "slowdown, turnaround", "times", row.cycle[gpu] / n, row.fast[gpu] / n));
         kept.error = e.mean(), kept.worst = std::abs(e.worst), kept.over = fmt::format("mean of {} runs", e.count);
-        kept.role = seen, kept.source = "cycle-level host", kept.note = fmt::format("bias {:+.1f} %", 100 * e.bias());
+        kept.role = kept_.role, kept.source = "cycle-level host", kept.note = fmt::format("bias {:+.1f} %", 100 * e.bias());
         k.metrics.set(gpu ? "corun.host.bias.gpu_time" : "corun.host.bias.turnaround", e.bias());
         k.metrics.set(gpu ? "corun.slowdown.gpu_time" : "corun.slowdown.turnaround", row.cycle[gpu] / n);
       }
@@ -146,14 +155,15 @@ class HostReport {
       best_row += fmt::format(" {} of {} |", best, differ);
       cost_row += fmt::format(" {:.1f} % |", 100 * cost / static_cast<double>(mixes));
       result_.total.set(gpu ? "corun.host.rank.gpu_time" : "corun.host.rank.turnaround", mean);
-      validate::Row& kept = rows_.emplace_back(validate::value_row("hosts", "all", gpu ? "rank of the policies in a mix, time on the GPU" : "rank of the policies in a mix, turnaround", "1", 1, mean));
-      kept.role = seen, kept.source = "cycle-level host", kept.note = "Spearman's correlation";
+      validate::Row& kept = rows_.emplace_back(validate::value_row(kept_.group, "all", gpu ? "rank of the policies in a mix, time on the GPU" : "rank of the policies in a mix, turnaround", "1", 1, mean));
+      kept.role = kept_.role, kept.source = "cycle-level host", kept.note = "Spearman's correlation";
     }
     text_ += fmt::format("| Spearman, of the means |{}\n| Spearman in a mix, mean over mixes where policies differ |{}\n| the fast host's best is best, or within 1 % |{}\n| what its choice costs: ANTT above the best, mean |{}\n", means_row,
                          each_row, best_row, cost_row);
   }
 
   const std::vector<CorunCell>&fast_, &cycle_;
+  const Kept kept_;
   std::string text_;
   result::Result result_;
   std::vector<validate::Row> rows_;
@@ -219,7 +229,7 @@ AreaReport compared(CycleApplications& cycle, CorunStudy study, const HostCompar
   if (o.model.empty()) study.options.device = &cycle.device().device;
   study.options.sharing = sm_sharing(cycle.configuration(), cycle.device().device);
   const std::vector<CorunCell> fast = run_study(study);
-  HostReport report(fast, slow);
+  HostReport report(fast, slow, kept_as(o));
   report.run();
   AreaReport out{"corun-hosts", heading(o, cycle, study.policies) + alone_table(study.profiles) + report.text(), report.result(), {}, report.rows()};
   result::Manifest& m = out.result.manifest;
@@ -231,12 +241,12 @@ AreaReport compared(CycleApplications& cycle, CorunStudy study, const HostCompar
   return out;
 }
 
-// What changes what is compared.
+// What changes what is compared. Rows of other applications are kept beside those of the examples, for as many mixes as one likes.
 std::optional<std::string> chosen_option(const HostComparison& o) {
   const HostComparison usual;
   const RunOptions& run = o.run;
-  const std::pair<const char*, bool> all[] = {{"--mixes", o.mixes != usual.mixes}, {"--size", o.size != usual.size}, {"--limit", o.limit != usual.limit}, {"--seed", o.seed != usual.seed}, {"--policy", !o.policies.empty()},
-                                              {"--applications", !o.applications.empty()}, {"--model", !o.model.empty()}, {"--gpu", run.device.gpu != "titanx-maxwell"}, {"--set", !run.device.set.empty()},
+  const std::pair<const char*, bool> all[] = {{"--mixes", o.mixes != usual.mixes && !o.keep.recorded}, {"--size", o.size != usual.size}, {"--limit", o.limit != usual.limit}, {"--seed", o.seed != usual.seed}, {"--policy", !o.policies.empty()},
+                                              {"--applications", !o.applications.empty() && !o.keep.recorded}, {"--model", !o.model.empty()}, {"--gpu", run.device.gpu != "titanx-maxwell"}, {"--set", !run.device.set.empty()},
                                               {"--config", !run.device.config.empty()}, {"--sharing", run.sharing.has_value()}};
   for (const auto& [name, given] : all)
     if (given) return name;
@@ -252,6 +262,10 @@ AreaReport host_area(const CLI::App& app, const HostComparison& o, const volatil
 
 int compare_hosts(const CLI::App& app, HostComparison o) {
   const RunClock clock;
+  o.keep.recorded = o.keep.whole_groups = o.keep.update && !o.applications.empty();
+  o.keep.recorded_how =
+      "Rows of mixes of applications that are not part of simtlab: `simtlab validate corun --host cycle --applications FILE.toml --update` replaces those of \"mixes of FILE\".\n"
+      "tools/rodinia/corun.py makes rodinia.toml (docs/corun.md has the command).";
   check_validation(o.keep, {"corun-hosts"}, chosen_option(o));
   CycleApplications cycle(app, o.applications, o.run);
   check_inputs(o.keep.output, inputs_of(o, cycle));

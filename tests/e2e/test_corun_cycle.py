@@ -1,4 +1,5 @@
 """simtlab corun --host cycle: recorded applications on one simulated GPU under a policy. validate corun --host cycle: the fast host beside it."""
+import csv
 import json
 import re
 
@@ -108,6 +109,26 @@ class Cycle(Case):
             self.assertLessEqual(abs(total[f"corun.host.bias.{kind}"]["value"]), total[f"corun.host.error.{kind}"]["value"])
             self.assertLessEqual(abs(total[f"corun.host.rank.{kind}"]["value"]), 1)
         self.assertEqual(out, self.ok(*arguments).stdout)
+
+    def test_rows_of_other_applications_are_kept_beside_those_of_the_examples(self):
+        arguments = ("validate", "corun", "--host", "cycle", "--applications", "apps.toml", "--mixes", "2")
+        self.fails(2, *arguments, "--gate", says="--mixes changes what is compared")
+        self.fails(2, *arguments, "--set", "sm.count=4", "--update", says="--set changes what is compared")
+        (self.folder / "rows").mkdir()
+        file = self.folder / "rows/corun-hosts.recorded.csv"
+        head = "group,device,quantity,over,unit,source,low,high,ours,error,worst,target,worst_target,role,note"
+        other = "mixes of others,a,\"slowdown, turnaround\",,times,x,1,1,1,0,,,,held out,"
+        file.write_text("\n".join([head, other, other.replace("others,a", "apps,gone")]) + "\n")
+        self.ok(*arguments, "--update", "--rows", "rows")
+        lines = file.read_text().splitlines()
+        self.assertIn("--applications FILE.toml --update", lines[0])
+        self.assertIn(other, lines)
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        ours = [r for r in rows if r["group"] == "mixes of apps"]
+        self.assertLessEqual({r["device"] for r in ours}, {"memory", "compute", "recorded", "all"})
+        self.assertEqual({r["role"] for r in ours}, {"held out"})
+        self.assertEqual([r["over"] for r in ours if r["device"] == "all"][:2], ["mean of 80 runs"] * 2)
+        self.assertEqual([p.name for p in file.parent.iterdir()], [file.name])
 
     def test_copies_count_in_turnaround_and_wait_for_each_other(self):
         rows = {}

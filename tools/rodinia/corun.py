@@ -5,13 +5,14 @@ usage: corun.py SUITE_DIR OUT_DIR [--simtlab PATH] [--gpu NAME] [--apps a,b,...]
 
 SUITE_DIR is a checkout of the suite; it is copied, never changed. Writes OUT_DIR/NAME.simt, each application's trace, and OUT_DIR/rodinia.toml, for
 
-    simtlab validate corun --host cycle --applications OUT_DIR/rodinia.toml
+    simtlab validate corun --host cycle --applications OUT_DIR/rodinia.toml --mixes 30 [--update]
 
-Inputs that the suite's repository lacks are made from a seed (inputs.py), and times and random seeds are fixed, so that the traces are the same again.
+Inputs that the suite's repository lacks are made from a seed (inputs.py), and times and random seeds are fixed: `simtlab trace diff` finds no difference to another recording.
 Nothing is checked here: run.py does that. Exit status 1 if an application could not be recorded; rodinia.toml is then not written.
 """
 import argparse
 import dataclasses
+import functools
 import os
 import pathlib
 import re
@@ -22,23 +23,28 @@ import apps
 import inputs
 import run
 
-# Name, changes of its entry in apps.py, iterations in a mix. Sizes are such that each lasts between 20 and 450 us alone on the simulated Titan X: a mix of four then takes
-# seconds. Names have a prefix, because the examples have a bfs, too.
+
+def sized(make, **sizes):
+    return functools.partial(make, **sizes)
+
+
+# Name, changes of its entry in apps.py, iterations in a mix. Sizes are such that some fill the simulated Titan X and some do not, and that each lasts between 20 and
+# 500 us alone there: a mix of four then takes seconds. Names have a prefix, because the examples have a bfs, too.
 APPLICATIONS = [
-    ("b+tree", {}, 1),
-    ("backprop", {"dump": False}, 2),
-    ("bfs", {}, 1),
-    ("dwt2d", {"dump": False}, 3),
+    ("b+tree", {}, 2),
+    ("backprop", {"run": ["16384"], "dump": False}, 1),
+    ("bfs", {"make_input": sized(inputs.bfs, nodes=16384)}, 1),
+    ("dwt2d", {"run": ["image.bmp", "-d", "384x384", "-c", "1", "-f", "-5", "-l", "3"], "make_input": sized(inputs.dwt2d, width=384, height=384), "dump": False}, 1),
     ("gaussian", {"run": ["-s", "32"], "dump": False}, 1),
-    ("hotspot", {}, 2),
-    ("hotspot3D", {}, 1),
-    ("kmeans", {}, 2),
+    ("hotspot", {"run": ["256", "2", "2", "../../data/hotspot/temp", "../../data/hotspot/power", "output.out"], "make_input": sized(inputs.hotspot, side=256)}, 2),
+    ("hotspot3D", {"run": ["128", "8", "4", "../../data/hotspot3D/power", "../../data/hotspot3D/temp", "output.out"], "make_input": sized(inputs.hotspot3d, side=128)}, 1),
+    ("kmeans", {"make_input": sized(inputs.kmeans, points=16000)}, 1),
     ("lavaMD", {"run": ["-boxes1d", "2"]}, 1),
     ("lud", {}, 1),
-    ("nn", {}, 16),
+    ("nn", {"make_input": sized(inputs.nn, records=16000)}, 8),
     ("nw", {}, 1),
-    ("pathfinder", {}, 4),
-    ("srad", {}, 1),
+    ("pathfinder", {"run": ["32768", "20", "4"]}, 2),
+    ("srad", {"run": ["2", "0.5", "256", "256"], "make_input": sized(inputs.srad, rows=256, cols=256)}, 1),
     ("streamcluster", {"run": ["2", "3", "16", "128", "128", "20", "none", "output.txt", "1"]}, 1),
 ]
 PREFIX = "rodinia-"

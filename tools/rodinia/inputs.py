@@ -93,8 +93,8 @@ def kmeans_points(points=2000):
     return [[float(f"{v + rng.uniform(-1, 1):.4f}") for v in centres[i % KMEANS_CENTRES]] for i in range(points)]
 
 
-def kmeans(data):
-    (data / "points.txt").write_text("".join(f"{i} " + " ".join(f"{v:.4f}" for v in p) + "\n" for i, p in enumerate(kmeans_points())))
+def kmeans(data, points=2000):
+    (data / "points.txt").write_text("".join(f"{i} " + " ".join(f"{v:.4f}" for v in p) + "\n" for i, p in enumerate(kmeans_points(points))))
 
 
 def avi(path, width, height, frames):
@@ -198,9 +198,9 @@ def nn_lines(records):
     return ["%4d %2d %2d %2d %2d %-9s %5.1f %5.1f %4d %4d" % r for r in records]
 
 
-def nn(data):
+def nn(data, records=500):
     names = []
-    for i, records in enumerate(nn_records()):
+    for i, records in enumerate(nn_records(records=records)):
         (data / f"cane_{i}.db").write_text("\n".join(nn_lines(records)) + "\n")
         names.append(f"../../data/nn/cane_{i}.db")
     (data / "filelist").write_text("\n".join(names) + "\n")
