@@ -74,7 +74,7 @@ void add_cold(const result::KernelResult& k, const device::Device& device, corun
   const result::Metrics& m = k.metrics;
   if (const auto time = m.get("gpu.time"); time && *time > 0) p.cold_time_ns = *time;
   const auto reads = m.get("l2.read.misses"), writes = m.get("l2.write.misses");
-  if (reads && writes) p.footprint = *reads * device.l2.sector_bytes + *writes * device.l2.line_bytes;   // a write that misses takes a line
+  if (reads && writes) p.footprint = (*reads + *writes) * device.l2.sector_bytes;   // both count sectors
 }
 
 }  // namespace simtlab::cohost

@@ -29,6 +29,15 @@ TEST(CycleHost, AloneNothingIsSlower) {
   EXPECT_EQ(host.cycle.profiles().find("memory", "stream")->profile.grid->at(0), 32u);
 }
 
+TEST(CycleHost, AFootprintIsTheBytesThatAreBroughtToL2) {
+  Folder folder;
+  CycleHost cycle(four_sms(), {});
+  cycle.add("stores", record(folder.path, "stores", {{"fill", 32, 4}}), 1, 0, "test");    // words side by side: four sectors of a line at once
+  cycle.add("apart", record(folder.path, "apart", {{"stream", 32, 4}}), 1, 0, "test");    // a sector each, read before it is written
+  EXPECT_EQ(cycle.profiles().find("stores", "fill")->profile.footprint, 32 * 128 * 4);
+  EXPECT_EQ(cycle.profiles().find("apart", "stream")->profile.footprint, 32 * 128 * 32);
+}
+
 TEST(CycleHost, KernelsOfTwoApplicationsRunAtTheSameTime) {
   const Host host;
   const corun::MixResult mix = host.run({"memory", "compute"}, 2);

@@ -39,6 +39,18 @@ AGAIN:
   @%p1 bra AGAIN;
   ret;
 }
+.visible .entry fill(.param .u64 data, .param .u32 value)
+{
+  .reg .b32 %r<6>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r5, [value];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r5;
+  ret;
+}
 .visible .entry compute(.param .u64 data, .param .u32 rounds)
 {
   .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<2>; .reg .f32 %f<3>;
