@@ -107,6 +107,7 @@ TYPED = {
     "probe --compare A B --json --csv": "probe --compare v100 k40 --json=c.json --csv",
     "probe --analyse CURVE.csv --detector rank --json --csv": "probe --analyse curve.csv --detector rank --json=c.json --csv",
     "probe --method thesis --gpu NAME": "probe --method thesis --gpu gtx480",
+    "validate corun --host cycle --gpu titanx-maxwell --applications MIXES/rodinia.toml --mixes 30": "validate corun --host cycle --gpu titanx-maxwell --applications my.toml --mixes 2 --size 3 --policy mps,shark",
     "corun interfere kernel.ptx --launch FILE": "corun interfere kernel.ptx --launch launch.toml --steps 4",
     "explain NAME": "explain gpu.ipc",
     "run saxpy.ptx --gpu v100 --json=a.json": "run saxpy.ptx --launch saxpy.toml --gpu v100 --json=a.json",
