@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -17,7 +16,6 @@ namespace simtlab::live {
 namespace {
 
 constexpr int patience_ms = 1000;                // for a daemon that accepts but does not answer, or does not read
-constexpr std::uint64_t longest_look_ns = 15'000;
 constexpr std::uint64_t longest_wait_ns = 100'000'000;   // before a launch that waits for another one of its own looks whether the daemon is there
 
 // False: not within the time.
@@ -233,13 +231,7 @@ void Client::read_one(Lock& lock) {
   reading_ = true;
   const int fd = socket_.get();
   lock.unlock();
-  std::ptrdiff_t got = 0;
-  // An answer mostly comes sooner than it takes to fall asleep and to be woken.
-  for (const std::uint64_t until = clock_ns() + longest_look_ns; got == 0 && clock_ns() < until;) {
-    got = receive_packet(fd, in_, &passed_);
-    if (got == 0) ::sched_yield();
-  }
-  if (got == 0) got = receive_packet(fd, in_, &passed_, true);
+  const std::ptrdiff_t got = receive_packet(fd, in_, &passed_, true);
   lock.lock();
   reading_ = false;
   if (got != 0) heard(got);
