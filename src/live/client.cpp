@@ -231,7 +231,8 @@ void Client::read_one(Lock& lock) {
   reading_ = true;
   const int fd = socket_.get();
   lock.unlock();
-  const std::ptrdiff_t got = receive_packet(fd, in_, &passed_, true);
+  std::ptrdiff_t got = 0;
+  if (!lookout_.look([&] { return (got = receive_packet(fd, in_, &passed_)) != 0; })) got = receive_packet(fd, in_, &passed_, true);
   lock.lock();
   reading_ = false;
   if (got != 0) heard(got);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "live/lookout.h"
 #include "live/protocol.h"
 #include "live/ring.h"
 
@@ -106,6 +107,7 @@ class Client {
   std::uint32_t sent_ = 0;                       // messages, on this connection
   Counts counts_;
   Packet in_{}, out_{};                          // in_: of the thread that reads
+  Lookout lookout_;                              // so is this
   Descriptor passed_;                            // that came with it
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "live/clock.h"
+#include "live/lookout.h"
 
 namespace simtlab::live {
 namespace {
@@ -47,8 +48,11 @@ void Server::stop() {
 void Server::run(const std::function<bool()>& ended) {
   std::array<epoll_event, 64> events;
   std::uint64_t tended = now_ns();
-  for (;;) {
-    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
+  Lookout lookout;
+  const auto wait = [&](int milliseconds) { return ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), milliseconds); };
+  for (int count = 0;;) {
+    // Who has just said something may soon say more.
+    if (count == 0 || !lookout.look([&] { return (count = wait(0)) != 0; })) count = wait(wait_ms());
     if (count < 0 && errno != EINTR) throw Error(ExitCode::failure, "corun-socket", fmt::format("epoll: {}", std::strerror(errno)));
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
