@@ -13,6 +13,7 @@ void add_corun(CLI::App& app, Action& chosen, const std::optional<std::vector<st
   add_corun_interfere(*corun, chosen);
   add_corun_replay(*corun, chosen);
   add_corun_profile(*corun, chosen, after_dashes);
+  add_corun_profiles(*corun, chosen);
   add_corun_serve(*corun, chosen);
   add_corun_exec(*corun, chosen, after_dashes);
   add_corun_top(*corun, chosen);

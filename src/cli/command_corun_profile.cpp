@@ -121,7 +121,7 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
 }
 
 // Of the options of simulated runs none has a meaning on a board.
-int on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
+int run_on_board(const ProfileRun& o, const CLI::App& sub, const std::vector<std::string>& rest, const std::optional<std::vector<std::string>>& after_dashes) {
   static const std::set<std::string> meant = {"device", "database", "application", "output", "json", "csv", "color", "quiet", "verbose"};
   for (const CLI::Option* option : sub.get_options())
     if (option->count() > 0 && std::ranges::none_of(option->get_lnames(), [](const std::string& name) { return meant.contains(name); }))
@@ -161,7 +161,7 @@ void add_corun_profile(CLI::App& corun, Action& chosen, const std::optional<std:
   add_output_options(*sub, o->run.output);
   add_progress_option(*sub, o->run.output);
   sub->callback([&corun, &chosen, &after_dashes, o, sub] {
-    chosen = [&corun, &after_dashes, o, sub, rest = sub->remaining()] { return o->device ? on_board(*o, *sub, rest, after_dashes) : profile(corun, *o, rest, after_dashes); };
+    chosen = [&corun, &after_dashes, o, sub, rest = sub->remaining()] { return o->device ? run_on_board(*o, *sub, rest, after_dashes) : profile(corun, *o, rest, after_dashes); };
   });
 }
 

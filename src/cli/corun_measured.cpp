@@ -18,7 +18,7 @@ double middle_of(std::vector<double> values) {
   return (*half + *std::max_element(values.begin(), half)) / 2;
 }
 
-std::array<std::uint32_t, 3> three(const std::uint32_t (&of)[3]) { return {of[0], of[1], of[2]}; }
+std::array<std::uint32_t, 3> extent_of(const std::uint32_t (&of)[3]) { return {of[0], of[1], of[2]}; }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void MeasuredKernels::add(const live::Core::Span& s) {
   if (s.lost) return;
   Process& process = processes_[s.pid];
   ++process.all;
-  const cohost::LaunchShape shape{s.kernel, three(s.what.grid), three(s.what.block), s.what.shared_bytes};
+  const cohost::LaunchShape shape{s.kernel, extent_of(s.what.grid), extent_of(s.what.block), s.what.shared_bytes};
   std::vector<std::size_t>& places = process.by_name[s.kernel];
   const auto at = std::ranges::find_if(places, [&](std::size_t place) { return process.shapes[place] == shape; });
   if (at == places.end() && process.shapes.size() == most_shapes) return;

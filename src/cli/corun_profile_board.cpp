@@ -62,7 +62,7 @@ int serve_until_end(live::Server& server, pid_t child) {
   return *status;
 }
 
-std::string table_of(const std::vector<MeasuredKernels::Row>& rows) {
+std::string board_table(const std::vector<MeasuredKernels::Row>& rows) {
   std::string text = "| application | kernel | launches | time | blocks | threads a block | registers | shared |\n|---|---|---|---|---|---|---|---|\n";
   const auto product = [](const std::optional<std::array<std::uint32_t, 3>>& a) { return static_cast<double>((*a)[0]) * (*a)[1] * (*a)[2]; };
   for (const MeasuredKernels::Row& r : rows) {
@@ -122,7 +122,7 @@ int profile_on_board(const BoardProfile& o) {
   save_profiles_beside(std::move(profiles), o.database);
   result::Result result = result_of_rows(rows, board);
   clock.finish(result);
-  write_outputs(result, output, table_of(rows));
+  write_outputs(result, output, board_table(rows));
   return 0;
 }
 

@@ -1,8 +1,9 @@
 """simtlab corun: mixes on the fast host, decision logs and their replay, sensitivity curves. validate corun: the thesis's statements."""
 import json
 import re
+import tomllib
 
-from harness import Case, main
+from harness import SOURCE, Case, main
 
 KERNEL = """.version 6.0
 .target sm_20
@@ -127,6 +128,25 @@ class Corun(Case):
         self.fails(2, "corun", "profile", *launch, says="--database")
         (self.folder / "other.db").write_text("no database" * 1000)
         self.fails(1, "corun", "profile", "--database", "other.db", *launch, says="corun-database")
+
+    def test_profiles_go_from_one_form_to_another(self):
+        thesis = SOURCE / "data/corun/titanx-thesis.toml"
+        self.assertIn("| BH | ForceCalculation |", self.ok("corun", "profiles", thesis, "--into", "a.db").stdout)
+        self.ok("corun", "profiles", "a.db", "--into", "b.toml", "-q")
+        a, b = (tomllib.loads(p.read_text()) for p in (thesis, self.folder / "b.toml"))
+        self.assertEqual(sorted(k["application"] + k["name"] for k in a["kernel"]), sorted(k["application"] + k["name"] for k in b["kernel"]))
+        self.assertEqual({x["name"]: x["sequence"] for x in a["application"]}, {x["name"]: x["sequence"] for x in b["application"]})
+        done = self.ok("corun", "profiles", "b.toml", "--into", "c.csv", "--json=r.json")
+        self.assertIn("the sequences of 6 applications are not in c.csv", done.stderr)
+        self.assertEqual(len(json.loads((self.folder / "r.json").read_text())["kernels"]), len(a["kernel"]))
+        # The whole way round nothing is lost; what was there stays.
+        (self.folder / "d.csv").write_text((self.folder / "c.csv").read_text().splitlines()[0] + "\nmine,k,,,,,1,,,,,,,,,\n")
+        self.ok("corun", "profiles", "c.csv", "--into", "d.csv", "-q")
+        self.assertEqual(set((self.folder / "c.csv").read_text().splitlines()) - set((self.folder / "d.csv").read_text().splitlines()), set())
+        self.assertIn("mine,k,", (self.folder / "d.csv").read_text())
+        self.fails(3, "corun", "profiles", "absent.db", says="there is no profile database absent.db")
+        self.fails(2, "corun", "profiles", "c.csv", "--into", "c.csv", says="would overwrite")
+        self.fails(2, "corun", "profiles", "c.csv", "--into", "c.txt", says="profiles are .toml")
 
     # On SMs a grid that fills the GPU keeps the next one off; half of a GPU each they do not meet.
     def test_the_sms_of_a_gpu(self):

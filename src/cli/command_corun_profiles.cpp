@@ -1,0 +1,86 @@
+// simtlab corun profiles: what a file of profiles knows, and the way from one form to another.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/shown.h"
+#include "cli/command_corun_model.h"
+#include "cli/corun_profile_board.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "corun/profiles.h"
+#include "device/catalogue.h"
+
+namespace simtlab::cli {
+namespace {
+
+struct ProfilesOptions {
+  std::string file, into;
+  OutputOptions output;
+};
+
+std::string profiles_text(const corun::Profiles& profiles) {
+  const auto shown_as = [](const std::optional<double>& v, double scale, const char* unit) { return v ? fmt::format("{:.4g}{}", *v / scale, unit) : std::string("-"); };
+  const auto shape = [](const std::optional<std::array<std::uint32_t, 3>>& a) { return a ? fmt::format("{}", fmt::join(*a, "x")) : std::string("-"); };
+  std::string text = "| application | kernel | grid | block | time | IPC | threads | L2 | DRAM | memory stalls | source |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const auto& [key, k] : profiles.kernels) {
+    const corun::Profile& p = k.profile;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", shown(k.application), shown(k.name), shape(p.grid), shape(p.block), shown_as(p.time_ns, 1e3, " us"), shown_as(p.ipc, 1, ""), shown_as(p.threads, 1, ""),
+                        shown_as(p.l2_bandwidth, 1e9, " GB/s"), shown_as(p.dram_bandwidth, 1e9, " GB/s"), shown_as(p.memory_stall, 0.01, " %"), shown(k.source));
+  }
+  text += "\n| application | iterations | launches of one | gap after each | source |\n|---|---|---|---|---|\n";
+  for (const auto& [name, a] : profiles.applications)
+    text += fmt::format("| {} | {} | {} | {:.4g} us | {} |\n", shown(name), a.iterations, a.sequence.size(), a.gap_ns * 1e-3, shown(a.source));
+  return text;
+}
+
+result::Result profiles_result(const corun::Profiles& profiles) {
+  result::Result out;
+  out.manifest.mode = "corun";
+  for (const auto& [key, k] : profiles.kernels) {
+    result::KernelResult& row = out.kernels.emplace_back();
+    const corun::Profile& p = k.profile;
+    row.name = row.demangled = fmt::format("{}: {}", k.application, k.name);
+    for (std::size_t i = 0; i < 3; ++i) row.grid[i] = p.grid ? (*p.grid)[i] : 1, row.block[i] = p.block ? (*p.block)[i] : 1;
+    row.registers = static_cast<std::uint32_t>(p.registers.value_or(0));
+    row.shared_bytes = static_cast<std::uint64_t>(p.shared_bytes.value_or(0));
+    if (p.time_ns) row.metrics.set("gpu.time", *p.time_ns);
+  }
+  return out;
+}
+
+int show_profiles(ProfilesOptions o) {
+  const RunClock clock;
+  if (!o.into.empty()) o.output.more.push_back({"--into", &o.into});
+  check_outputs(o.output);
+  check_inputs(o.output, {o.file});
+  const corun::Profiles profiles = corun::load_profiles(o.file);
+  if (!o.into.empty()) {
+    save_profiles_beside(profiles, o.into);
+    if (o.into.ends_with(".csv") && !profiles.applications.empty() && !o.output.quiet)
+      talk(fmt::format("note: CSV has kernels alone: the sequences of {} applications are not in {}\n", profiles.applications.size(), shown(o.into)));
+  }
+  result::Result result = profiles_result(profiles);
+  clock.finish(result);
+  write_outputs(result, o.output, profiles_text(profiles));
+  return 0;
+}
+
+}  // namespace
+
+void add_corun_profiles(CLI::App& corun, Action& chosen) {
+  CLI::App* sub = corun.add_subcommand("profiles", "Show what a file of profiles knows, or write it in another form");
+  const auto o = std::make_shared<ProfilesOptions>();
+  const CLI::Validator not_empty(refuse_empty, "");
+  sub->add_option("file", o->file, "Profiles: .toml, .csv, .db or .sqlite")->required()->check(not_empty)->type_name("FILE");
+  sub->add_option("--into", o->into, "Add them to this file, in the form that its name says; what it has under the same names is replaced")->check(not_empty)->type_name("FILE");
+  add_output_options(*sub, o->output);
+  sub->footer("Form: simtlab corun profiles my.db --into my.csv");
+  sub->callback([&chosen, o] { chosen = [o] { return show_profiles(*o); }; });
+}
+
+}  // namespace simtlab::cli
