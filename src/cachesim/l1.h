@@ -41,6 +41,9 @@ class L1 {
   [[gnu::always_inline]] void expect_reads(std::uint64_t first_line, std::uint64_t last_line) const {
     history_.lines().prefetch_index(first_line * sub_lines_);
     history_.lines().prefetch_index(last_line * sub_lines_);
+    if (l2_ == nullptr) return;
+    l2_->history().lines().prefetch_index(first_line);
+    l2_->history().lines().prefetch_index(last_line);
   }
   [[gnu::always_inline]] void expect_writes(const stream::Segments& segments) {
     for (unsigned i = 0; i < segments.count; ++i) history_.lines().prefetch_filter(segments.items[i].line * sub_lines_);

@@ -77,11 +77,13 @@ void add_lane(SegmentFinder& finder, std::uint64_t address, unsigned bytes) {
   if (here < bytes) touch(finder.find(line + 1), 0, bytes - here);
 }
 
-// Distance of every lane from base + lane * stride, or-ed: 0 if the warp is that pattern exactly.
-std::uint64_t deviation(const std::uint64_t* addresses, std::uint64_t stride) {
-  std::uint64_t difference = 0;
-  std::uint64_t expected = addresses[0];
-  for (unsigned lane = 0; lane < lanes; ++lane, expected += stride) difference |= addresses[lane] ^ expected;
+// Rows of `width` lanes, `step` apart within a row, rows `stride` apart: 0 if the warp is that pattern exactly, else bits of what differs.
+std::uint64_t deviation(const std::uint64_t* addresses, unsigned width, std::uint64_t step, std::uint64_t stride) {
+  std::uint64_t difference = 0, row = addresses[0];
+  for (unsigned lane = 0; lane < lanes; row += stride) {
+    std::uint64_t expected = row;
+    for (const unsigned end = lane + width; lane < end; ++lane, expected += step) difference |= addresses[lane] ^ expected;
+  }
   return difference;
 }
 
@@ -99,13 +101,51 @@ void coalesce_contiguous(std::uint64_t begin, unsigned bytes, Segments& out) {
   }
 }
 
-void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes, Segments& out) {
-  const unsigned first = out.count;
-  if (mask == full_warp && deviation(addresses, bytes) == 0 && addresses[0] < ~std::uint64_t{0} - line_bytes * 16) {
-    coalesce_contiguous(addresses[0], bytes, out);
-    return;
+// A full warp of rows of consecutive elements (a block narrower than a warp), each within a line. False: it is not that.
+bool coalesce_rows(const std::uint64_t* addresses, unsigned bytes, SegmentFinder& finder) {
+  const std::uint64_t begin = addresses[0];
+  unsigned width = 2;
+  while (width < lanes && addresses[width] == begin + width * bytes) width *= 2;
+  if (width == lanes || width * bytes > line_bytes || deviation(addresses, width, bytes, addresses[width] - begin) != 0) return false;
+  for (unsigned lane = 0; lane < lanes; lane += width)
+    if (addresses[lane] % line_bytes + width * bytes > line_bytes) return false;
+  for (unsigned lane = 0; lane < lanes; lane += width) {
+    Segment& segment = finder.find(addresses[lane] / line_bytes);
+    const auto offset = static_cast<unsigned>(addresses[lane] % line_bytes);
+    touch(segment, offset, offset + width * bytes);
+    segment.lane_count = static_cast<std::uint8_t>(segment.lane_count + width);
   }
-  SegmentFinder finder(out, first);
+  return true;
+}
+
+// A full warp on a column of an array whose rows are whole lines, or on a few columns side by side: every line but its number is the same.
+bool coalesce_columns(const std::uint64_t* addresses, unsigned bytes, Segments& out) {
+  const std::uint64_t begin = addresses[0], stride = addresses[1] - begin;
+  constexpr std::uint64_t longest = std::uint64_t{1} << 40;   // no line comes twice
+  if (stride % line_bytes != 0 || stride == 0 || stride + longest > 2 * longest) return false;
+  unsigned height = 2;
+  while (height < lanes && addresses[height] != begin + bytes) height *= 2;
+  const unsigned offset = static_cast<unsigned>(begin % line_bytes), width = lanes / height * bytes;
+  if (offset + width > line_bytes || deviation(addresses, height, stride, bytes) != 0) return false;
+  Segment segment;
+  touch(segment, offset, offset + width);
+  segment.lane_count = static_cast<std::uint8_t>(lanes / height);
+  for (unsigned row = 0; row < height; ++row) {
+    segment.line = addresses[row] / line_bytes;
+    out.items[out.count++] = segment;
+  }
+  return true;
+}
+
+void coalesce_into(const std::uint64_t* addresses, std::uint32_t mask, unsigned bytes, Segments& out) {
+  SegmentFinder finder(out, out.count);
+  if (mask == full_warp) {
+    if (deviation(addresses, lanes, bytes, 0) == 0 && addresses[0] < ~std::uint64_t{0} - line_bytes * 16) {
+      coalesce_contiguous(addresses[0], bytes, out);
+      return;
+    }
+    if (addresses[1] - addresses[0] == bytes ? coalesce_rows(addresses, bytes, finder) : coalesce_columns(addresses, bytes, out)) return;
+  }
   for (std::uint32_t rest = mask; rest != 0;) {
     const std::uint64_t begin = addresses[std::countr_zero(rest)];
     const std::uint64_t line = begin / line_bytes;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <vector>
 
 namespace simtlab::stream {
 namespace {
@@ -69,6 +70,35 @@ TEST(Coalescer, AnAccessAcrossALineTouchesBoth) {
   EXPECT_EQ(s->items[1].bytes[0], 0xfu);
 }
 
+// Byte by byte: the lines in order of the first lane that touches them.
+void expect_naive(const Addresses& a, std::uint32_t mask, unsigned bytes) {
+  struct Line {
+    std::array<std::uint32_t, 4> bytes{};
+    unsigned lanes = 0;
+  };
+  std::map<std::uint64_t, Line> naive;
+  std::vector<std::uint64_t> order;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    for (unsigned b = 0; b < bytes; ++b) {
+      const std::uint64_t at = a[lane] + b;
+      if (!naive.contains(at / 128)) order.push_back(at / 128);
+      naive[at / 128].bytes[at % 128 / 32] |= 1u << at % 32;
+    }
+    ++naive[a[lane] / 128].lanes;
+  }
+  const auto s = coalesced(a, mask, bytes);
+  ASSERT_EQ(s->count, naive.size());
+  for (unsigned i = 0; i < s->count; ++i) {
+    const Segment& segment = s->items[i];
+    ASSERT_EQ(segment.line, order[i]);
+    ASSERT_EQ(segment.bytes, naive.at(segment.line).bytes);
+    ASSERT_EQ(segment.lane_count, naive.at(segment.line).lanes);
+    ASSERT_EQ(segment.same_address, 0);
+    for (unsigned k = 0; k < 4; ++k) ASSERT_EQ((segment.sectors >> k & 1) != 0, segment.bytes[k] != 0);
+  }
+}
+
 TEST(Coalescer, EqualsTheNaiveUnionOfBytesOnRandomPatterns) {
   std::mt19937_64 random(42);
   for (int round = 0; round < 20000; ++round) {
@@ -79,27 +109,23 @@ TEST(Coalescer, EqualsTheNaiveUnionOfBytesOnRandomPatterns) {
     const bool pattern = random() % 3 == 0;
     const std::uint64_t stride = random() % 3 == 0 ? bytes : random() % 40;
     for (unsigned lane = 0; lane < lanes; ++lane) a[lane] = base + (pattern ? lane * stride : random() % range);
-    const std::uint32_t mask = random() % 2 ? ~0u : static_cast<std::uint32_t>(random());
-    std::map<std::uint64_t, std::array<std::uint32_t, 4>> naive;
-    unsigned active = 0;
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      if (!(mask >> lane & 1)) continue;
-      ++active;
-      for (unsigned b = 0; b < bytes; ++b) {
-        const std::uint64_t at = a[lane] + b;
-        naive[at / 128][at % 128 / 32] |= 1u << at % 32;
-      }
-    }
-    const auto s = coalesced(a, mask, bytes);
-    ASSERT_EQ(s->count, naive.size());
-    unsigned counted = 0;
-    for (unsigned i = 0; i < s->count; ++i) {
-      const Segment& segment = s->items[i];
-      ASSERT_EQ(segment.bytes, naive.at(segment.line));
-      for (unsigned k = 0; k < 4; ++k) ASSERT_EQ((segment.sectors >> k & 1) != 0, segment.bytes[k] != 0);
-      counted += segment.lane_count;
-    }
-    ASSERT_EQ(counted, active);
+    ASSERT_NO_FATAL_FAILURE(expect_naive(a, random() % 2 ? ~0u : static_cast<std::uint32_t>(random()), bytes)) << "round " << round;
+  }
+}
+
+// Blocks narrower than a warp, on rows and on columns; some with lanes that break the pattern.
+TEST(Coalescer, EqualsTheNaiveUnionOfBytesOnRowsAndColumns) {
+  std::mt19937_64 random(43);
+  for (int round = 0; round < 20000; ++round) {
+    const unsigned bytes = 1u << random() % 5, width = 1u << random() % 6;
+    const std::uint64_t base = (std::uint64_t{1} << 33) + random() % 64 * (random() % 2 ? bytes : 32);
+    const std::uint64_t row = (random() % 5) * (random() % 2 ? 128 : bytes) * (random() % 4 == 0 ? ~std::uint64_t{0} : 1);
+    const bool columns = random() % 2;
+    Addresses a;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      a[lane] = base + (columns ? lane % width * row + lane / width * bytes : lane % width * bytes + lane / width * row);
+    for (unsigned broken = random() % 4 == 0 ? 2 : 0; broken != 0; --broken) a[random() % lanes] += (random() % 3) * bytes;
+    ASSERT_NO_FATAL_FAILURE(expect_naive(a, random() % 8 ? ~0u : static_cast<std::uint32_t>(random()), bytes)) << "round " << round;
   }
 }
 
