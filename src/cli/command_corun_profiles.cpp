@@ -48,13 +48,15 @@ result::Result profiles_result(const corun::Profiles& profiles) {
     for (std::size_t i = 0; i < 3; ++i) row.grid[i] = p.grid ? (*p.grid)[i] : 1, row.block[i] = p.block ? (*p.block)[i] : 1;
     row.registers = static_cast<std::uint32_t>(p.registers.value_or(0));
     row.shared_bytes = static_cast<std::uint64_t>(p.shared_bytes.value_or(0));
-    if (p.time_ns) row.metrics.set("gpu.time", *p.time_ns);
+    for (const auto& [metric, value] : {std::pair{"gpu.time", p.time_ns}, {"gpu.instructions.warp", p.instructions}, {"dram.bandwidth", p.dram_bandwidth}})
+      if (value) row.metrics.set(metric, *value);
   }
   return out;
 }
 
 int show_profiles(ProfilesOptions o) {
   const RunClock clock;
+  if (o.file.empty()) o.file = (device::data_directory() / "corun" / "titanx-thesis.toml").string();
   if (!o.into.empty()) o.output.more.push_back({"--into", &o.into});
   check_outputs(o.output);
   check_inputs(o.output, {o.file});
@@ -76,10 +78,10 @@ void add_corun_profiles(CLI::App& corun, Action& chosen) {
   CLI::App* sub = corun.add_subcommand("profiles", "Show what a file of profiles knows, or write it in another form");
   const auto o = std::make_shared<ProfilesOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
-  sub->add_option("file", o->file, "Profiles: .toml, .csv, .db or .sqlite")->required()->check(not_empty)->type_name("FILE");
+  sub->add_option("file", o->file, "Profiles: .toml, .csv, .db or .sqlite (default: Table 5.1 of the SHARK thesis)")->check(not_empty)->type_name("FILE");
   sub->add_option("--into", o->into, "Add them to this file, in the form that its name says; what it has under the same names is replaced")->check(not_empty)->type_name("FILE");
   add_output_options(*sub, o->output);
-  sub->footer("Form: simtlab corun profiles my.db --into my.csv");
+  sub->footer("Form: simtlab corun profiles [my.db] [--into my.csv]");
   sub->callback([&chosen, o] { chosen = [o] { return show_profiles(*o); }; });
 }
 

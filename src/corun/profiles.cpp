@@ -46,7 +46,7 @@ Profiles load_profiles(const std::filesystem::path& path) {
   const std::string end = path.extension().string();
   if (end == ".db" || end == ".sqlite") {
     std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) throw Error(ExitCode::bad_input, "file-missing", fmt::format("there is no profile database {}", shown(path.string())));
+    if (!std::filesystem::exists(path, ignored)) throw Error(ExitCode::bad_input, "file-missing", fmt::format("there is no profile database {}", shown(path.string())), "simtlab corun profile --database FILE -- APPLICATION makes one");
     return profiles_from_database(path);
   }
   if (end == ".toml") return profiles_from_toml(read_file(path, max_profile_bytes, "profile file"), path.string());

@@ -138,12 +138,16 @@ class Corun(Case):
         self.assertEqual({x["name"]: x["sequence"] for x in a["application"]}, {x["name"]: x["sequence"] for x in b["application"]})
         done = self.ok("corun", "profiles", "b.toml", "--into", "c.csv", "--json=r.json")
         self.assertIn("the sequences of 6 applications are not in c.csv", done.stderr)
-        self.assertEqual(len(json.loads((self.folder / "r.json").read_text())["kernels"]), len(a["kernel"]))
+        kernels = json.loads((self.folder / "r.json").read_text())["kernels"]
+        self.assertEqual(len(kernels), len(a["kernel"]))
+        bounding_box = next(k for k in kernels if k["name"] == "BH: BoundingBox")
+        self.assertEqual(bounding_box["metrics"]["dram.bandwidth"]["value"], 2.86e9)
         # The whole way round nothing is lost; what was there stays.
         (self.folder / "d.csv").write_text((self.folder / "c.csv").read_text().splitlines()[0] + "\nmine,k,,,,,1,,,,,,,,,\n")
         self.ok("corun", "profiles", "c.csv", "--into", "d.csv", "-q")
         self.assertEqual(set((self.folder / "c.csv").read_text().splitlines()) - set((self.folder / "d.csv").read_text().splitlines()), set())
         self.assertIn("mine,k,", (self.folder / "d.csv").read_text())
+        self.assertIn("| BH | ForceCalculation |", self.ok("corun", "profiles").stdout)   # without a file: the thesis'
         self.fails(3, "corun", "profiles", "absent.db", says="there is no profile database absent.db")
         self.fails(2, "corun", "profiles", "c.csv", "--into", "c.csv", says="would overwrite")
         self.fails(2, "corun", "profiles", "c.csv", "--into", "c.txt", says="profiles are .toml")
