@@ -87,12 +87,11 @@ class Gate {
   std::mutex names_mutex_;
   std::unordered_map<const void*, std::uint32_t> kernels_;
   std::unordered_map<const void*, std::string> pending_names_;
-  std::uint32_t graphs_ = 0;
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Flight> flights_;
-  bool following_ = false, ending_ = false;
+  bool following_ = false;
   struct Pair {
     const EventApi* api;
     std::uintptr_t place;
