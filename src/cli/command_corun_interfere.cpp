@@ -42,15 +42,15 @@ void set_point(result::Result& result, const std::string& name, double intensity
   k.metrics.set("corun.interfere.slowdown", slowdown);
 }
 
-// A kernel beside the micro-benchmarks, both at cycle level.
-int interfere_simulated(InterfereOptions o) {
+// A kernel beside the micro-benchmarks, both at cycle level or on a board.
+int interfere_kernel(InterfereOptions o) {
   check_outputs(o.output);
   o.kernel.file = o.applications.front();
-  const DisturbedKernel found = disturb_kernel(o.kernel, o.run, o.output, o.steps);
+  const DisturbedKernel found = o.kernel.board.device.empty() ? disturb_kernel(o.kernel, o.run, o.output, o.steps) : disturb_kernel_on_board(o.kernel, o.run, o.output, o.steps);
   result::Result result;
   result.manifest = found.manifest;
   result.manifest.mode = "corun";
-  std::string text = fmt::format("{} beside micro-benchmarks on simulated {}; alone it takes {:.3f} us.\n", found.name, found.manifest.device, found.alone_ns / 1e3);
+  std::string text = fmt::format("{} beside micro-benchmarks on {}; alone it takes {:.3f} us.\n", found.name, found.board.empty() ? "simulated " + found.manifest.device : found.board, found.alone_ns / 1e3);
   const DisturbedPoint* lowest = nullptr;
   for (const DisturbedPoint& p : found.points) {
     if (lowest == nullptr || lowest->kind != p.kind) {
@@ -100,8 +100,8 @@ int interfere(InterfereOptions o) {
   return 0;
 }
 
-// Options of the other form would have no effect.
-void check_form(const CLI::App& sub, bool kernel, std::size_t names) {
+// Options of another form would have no effect.
+void check_form(const CLI::App& sub, bool kernel, bool board, std::size_t names) {
   if (kernel && names > 1) throw Error(ExitCode::usage, "option-conflict", "one kernel at a time, and no applications beside it");
   const auto among = [](const CLI::Option* option, std::initializer_list<const char*> list) { return std::ranges::any_of(list, [&](const char* name) { return option->check_lname(name); }); };
   for (const CLI::Option* option : sub.get_options([](const CLI::Option* given) { return given->count() > 0; })) {
@@ -110,6 +110,9 @@ void check_form(const CLI::App& sub, bool kernel, std::size_t names) {
     if (kernel == of_model)
       throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", option->get_name(), kernel ? "a kernel that is simulated" : "applications of the profiles"),
                   "--profiles and --model are for applications, launches and devices for a .ptx or .cl file");
+    const bool of_simulator = (option->get_group() == "Configuration" && !among(option, {"seed"})) || (option->get_group() == "Limits" && !among(option, {"max-time"}));
+    if (kernel && (board ? of_simulator : among(option, {"repeat"})))
+      throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", option->get_name(), board ? "a real board" : "a kernel that is simulated"), board ? "leave out --device to simulate" : "--repeat is for --device");
   }
 }
 
@@ -118,22 +121,26 @@ void check_form(const CLI::App& sub, bool kernel, std::size_t names) {
 void add_corun_interfere(CLI::App& corun, Action& chosen) {
   CLI::App* sub = corun.add_subcommand("interfere", "Sensitivity curves of applications: L2 traffic, DRAM traffic, functional units");
   const auto o = std::make_shared<InterfereOptions>();
+  o->kernel.board.repeat = 5;
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("applications", o->applications, "Applications of the profiles")->required()->check(not_empty)->type_name("APP...");
   sub->add_option("--profiles", o->profiles, "Kernels and applications: TOML, CSV or SQLite (default: Table 5.1 of the SHARK thesis)")->check(not_empty)->type_name("FILE");
   sub->add_option("--model", o->model, "Parameters of the interference model (default: data/corun/model-titanx.toml)")->check(not_empty)->type_name("FILE");
   sub->add_option("--steps", o->steps, "Of a kernel: intensities of each micro-benchmark (default 32)")->check(CLI::Range(1u, corun::intensities))->type_name("N");
+  sub->add_option("--device", o->kernel.board.device, "A kernel on this real board instead: its index or UUID (simtlab doctor lists them)")->check(not_empty)->type_name("N|UUID");
+  sub->add_option("--repeat", o->kernel.board.repeat, "Launches on the board whose median a point is (default 5)")->check(CLI::Range(1u, 100000u))->type_name("N");
   add_run_options(*sub, o->run);
   add_kernel_options(*sub, o->kernel);
   add_output_options(*sub, o->output);
   add_progress_option(*sub, o->output);
   sub->footer("Forms: simtlab corun interfere HW BH                        applications of the profiles, by the interference model\n"
-              "       simtlab corun interfere kernel.ptx --launch FILE     a kernel beside data/corun/interfere.ptx, simulated at cycle level");
+              "       simtlab corun interfere kernel.ptx --launch FILE     a kernel beside data/corun/interfere.ptx, simulated at cycle level\n"
+              "       simtlab corun interfere kernel.ptx --launch FILE --device 0     the same on a board");
   sub->callback([&chosen, o, sub] {
     chosen = [o, sub] {
       const bool kernel = std::ranges::any_of(o->applications, is_kernel);
-      check_form(*sub, kernel, o->applications.size());
-      return kernel ? interfere_simulated(*o) : interfere(*o);
+      check_form(*sub, kernel, !o->kernel.board.device.empty(), o->applications.size());
+      return kernel ? interfere_kernel(*o) : interfere(*o);
     };
   });
 }

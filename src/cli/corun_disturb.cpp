@@ -70,11 +70,10 @@ class Disturber {
     out_.alone_ns = alone.metrics.get("gpu.time").value_or(0);
     const double cycles = alone.metrics.get("gpu.cycles").value_or(0);
     rounds_ = static_cast<std::uint32_t>(std::clamp(cycles * most_slowdown / cycles_of_round, double{least_rounds}, 1e6));
-    for (const corun::Disturbance kind : corun::disturbances)
-      for (unsigned step = 1; step <= steps; ++step) {
-        if (stop != nullptr && *stop) throw Error(ExitCode::interrupted, "interrupted", "between two intensities");
-        out_.points.push_back(point(kind, steps == 1 ? corun::intensities : 1 + (corun::intensities - 1) * (step - 1) / (steps - 1)));
-      }
+    for (const auto& [kind, busy] : intensities_of(steps)) {
+      if (stop != nullptr && *stop) throw Error(ExitCode::interrupted, "interrupted", "between two intensities");
+      out_.points.push_back(point(kind, busy));
+    }
   }
 
  private:
@@ -110,6 +109,13 @@ class Disturber {
 };
 
 }  // namespace
+
+std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned steps) {
+  std::vector<std::pair<corun::Disturbance, unsigned>> out;
+  for (const corun::Disturbance kind : corun::disturbances)
+    for (unsigned step = 1; step <= steps; ++step) out.emplace_back(kind, steps == 1 ? corun::intensities : 1 + (corun::intensities - 1) * (step - 1) / (steps - 1));
+  return out;
+}
 
 DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps) {
   const RunClock clock;

@@ -1,7 +1,8 @@
-// A kernel on the simulated GPU beside the micro-benchmarks of data/corun/interfere.ptx.
+// A kernel beside the micro-benchmarks of data/corun/interfere.ptx, on the simulated GPU or on a board.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/kernel.h"
@@ -20,12 +21,18 @@ struct DisturbedPoint {
 
 struct DisturbedKernel {
   std::string name;
+  std::string board;          // empty: simulated
   double alone_ns = 0;
   std::vector<DisturbedPoint> points;   // by kind, then by busy
   result::Manifest manifest;
 };
 
-// steps: intensities of each kind, evenly over 1 to 32. Throws Error.
+// Intensities of each kind, evenly over 1 to 32.
+std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned steps);
+
+// Throw Error.
 DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps);
+// The same on run.board: medians of run.board.repeat launches. The load is what the micro-benchmark says that it did; a board has no counters.
+DisturbedKernel disturb_kernel_on_board(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps);
 
 }  // namespace simtlab::cli

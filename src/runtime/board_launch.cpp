@@ -88,8 +88,7 @@ double median(const std::vector<double>& sorted) {
 
 // What an event, a launch and an event take by themselves.
 double time_of_nothing(gpu::Board& board, const BoardLaunchOptions& options) {
-  const int cc = board.facts().cc_major;
-  const gpu::Board::Module module = board.load("nothing.ptx", fmt::format(".version 6.0\n.target sm_{}\n.address_size 64\n.visible .entry nothing()\n{{\n  ret;\n}}\n", cc < 3 ? 20 : cc < 5 ? 30 : 50));
+  const gpu::Board::Module module = board.load("nothing.ptx", fmt::format(".version 6.0\n.target {}\n.address_size 64\n.visible .entry nothing()\n{{\n  ret;\n}}\n", own_target(board.facts())));
   gpu::Board::Launch launch;
   launch.function = board.function(module, "nothing");
   launch.grid = {1, 1, 1}, launch.block = {32, 1, 1};
@@ -104,23 +103,35 @@ double time_of_nothing(gpu::Board& board, const BoardLaunchOptions& options) {
   return median(times);
 }
 
+// Loaded, with its parameters; the buffers are there and empty.
+BoardKernel load_on_board(gpu::Board& board, const std::string& ptx, const Launched& launched, gpu::Gpu& simulated, const BoardLaunchOptions& options, std::vector<BoardBuffer>& buffers) {
+  BoardKernel out;
+  const ptx::Module& source = simulated.module(launched.kernel.module);
+  const ptx::Function& f = source.functions[launched.kernel.function];
+  out.name = f.name;
+  out.module = board.load(source.name, ptx);
+  out.launch.function = board.function(out.module, f.name);
+  out.launch.grid = launched.grid, out.launch.block = launched.block;
+  out.launch.shared_bytes = launched.shared_bytes;
+  if (std::uint64_t{f.shared_bytes} + launched.shared_bytes > board.facts().shared_bytes_per_block) board.allow_shared(out.launch.function, launched.shared_bytes);
+  std::vector<std::byte> params(launched.params.begin(), launched.params.end());
+  buffers = make_buffers(board, launched, params, options);
+  for (const BoardBuffer& b : buffers) out.buffers.push_back(b.address);
+  out.launch.arguments = gpu::Arguments::of_bytes(params);
+  return out;
+}
+
 }  // namespace
+
+std::string own_target(const gpu::BoardFacts& facts) { return facts.cc_major < 3 ? "sm_20" : facts.cc_major < 5 ? "sm_30" : "sm_50"; }
 
 double default_tolerance(ElementType type) { return type == ElementType::f32 ? 1e-5 : type == ElementType::f64 ? 1e-12 : 0; }
 
 BoardLaunch launch_on_board(gpu::Board& board, const std::string& ptx, const Launched& launched, gpu::Gpu& simulated, const BoardLaunchOptions& options) {
   BoardLaunch out;
-  const ptx::Module& source = simulated.module(launched.kernel.module);
-  const ptx::Function& f = source.functions[launched.kernel.function];
-  gpu::Board::Launch launch;
-  const gpu::Board::Module module = board.load(source.name, ptx);
-  launch.function = board.function(module, f.name);
-  launch.grid = launched.grid, launch.block = launched.block;
-  launch.shared_bytes = launched.shared_bytes;
-  if (std::uint64_t{f.shared_bytes} + launch.shared_bytes > board.facts().shared_bytes_per_block) board.allow_shared(launch.function, launch.shared_bytes);
-  std::vector<std::byte> params(launched.params.begin(), launched.params.end());
-  std::vector<BoardBuffer> buffers = make_buffers(board, launched, params, options);
-  launch.arguments = gpu::Arguments::of_bytes(params);
+  std::vector<BoardBuffer> buffers;
+  const BoardKernel kernel = load_on_board(board, ptx, launched, simulated, options, buffers);
+  const gpu::Board::Launch& launch = kernel.launch;
   out.registers = board.registers(launch.function);
   out.blocks_per_sm = board.blocks_per_sm(launch.function, static_cast<std::uint32_t>(launch.block.count()), launch.shared_bytes);
 
@@ -144,10 +155,21 @@ BoardLaunch launch_on_board(gpu::Board& board, const std::string& ptx, const Lau
     out.times_ns.push_back(timed(board, launch));
   }
   std::ranges::sort(out.times_ns);
-  for (const BoardBuffer& b : buffers) board.release(b.address);
-  board.unload(module);
+  release(board, kernel);
   out.empty_ns = time_of_nothing(board, options);
   return out;
+}
+
+BoardKernel kernel_on_board(gpu::Board& board, const std::string& ptx, const Launched& launched, gpu::Gpu& simulated, const BoardLaunchOptions& options) {
+  std::vector<BoardBuffer> buffers;
+  BoardKernel out = load_on_board(board, ptx, launched, simulated, options, buffers);
+  fill(board, buffers, false);
+  return out;
+}
+
+void release(gpu::Board& board, const BoardKernel& kernel) {
+  for (const std::uint64_t address : kernel.buffers) board.release(address);
+  board.unload(kernel.module);
 }
 
 void add_metrics(const BoardLaunch& l, std::optional<double> simulated_ns, result::Metrics& m) {

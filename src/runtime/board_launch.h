@@ -19,6 +19,9 @@ struct BoardLaunchOptions {
   const volatile bool* interrupt = nullptr;
 };
 
+// The oldest target that kernels of our own need on a board and its drivers still take: "sm_50".
+std::string own_target(const gpu::BoardFacts& facts);
+
 // Hardware rounds division, roots and transcendental functions as it likes, in single precision by some units in the last place; integers are compared exactly.
 double default_tolerance(frontend::ElementType type);
 
@@ -29,6 +32,17 @@ struct BoardLaunch {
   std::uint64_t elements = 0;           // compared
   double largest_difference = 0;        // |board - simulated| / max(1, |simulated|) of those within the tolerance
 };
+
+// The launch, ready on the board again and again: with buffers of its own, filled as the simulated ones were before it.
+struct BoardKernel {
+  std::string name;
+  gpu::Board::Module module = 0;
+  gpu::Board::Launch launch;
+  std::vector<std::uint64_t> buffers;
+};
+// Throws what the board throws.
+BoardKernel kernel_on_board(gpu::Board& board, const std::string& ptx, const Launched& launched, gpu::Gpu& simulated, const BoardLaunchOptions& options);
+void release(gpu::Board& board, const BoardKernel& kernel);
 
 // Runs while the simulated buffers hold what the kernel left there (runtime/launch_runner.h). Every launch begins with the same contents.
 // Throws what the board throws, and Error(program_failed, "board-result") with the first elements that differ.

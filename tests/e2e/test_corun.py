@@ -1,9 +1,10 @@
 """simtlab corun: mixes on the fast host, decision logs and their replay, sensitivity curves. validate corun: the thesis's statements."""
 import json
+import pathlib
 import re
 import tomllib
 
-from harness import SOURCE, Case, main
+from harness import SIMTLAB, SOURCE, Case, main
 
 KERNEL = """.version 6.0
 .target sm_20
@@ -103,6 +104,7 @@ class Corun(Case):
         self.assertGreater(points["scale: dram 32"]["corun.interfere.slowdown"]["value"], 1.1)
         self.assertEqual(out, self.ok("corun", "interfere", *launch, "--threads", "2").stdout)
         self.fails(2, "corun", "interfere", *launch, "--model", "m.toml", says="--model has no effect")
+        self.fails(2, "corun", "interfere", *launch, "--repeat", "3", says="--repeat has no effect")
         self.fails(2, "corun", "interfere", "HW", "--gpu", "h100", says="--gpu has no effect")
 
     def test_profiles_of_ones_own(self):
@@ -151,6 +153,23 @@ class Corun(Case):
         self.fails(3, "corun", "profiles", "absent.db", says="there is no profile database absent.db")
         self.fails(2, "corun", "profiles", "c.csv", "--into", "c.csv", says="would overwrite")
         self.fails(2, "corun", "profiles", "c.csv", "--into", "c.txt", says="profiles are .toml")
+
+    # The mock driver's board: the same simulator, behind the driver's interface.
+    def test_a_kernel_beside_the_micro_benchmarks_on_a_board(self):
+        board = {"SIMTLAB_CUDA_DRIVER": str(pathlib.Path(SIMTLAB).parents[1] / "mockcuda/libsimtlab-mockcuda.so"), "SIMTLAB_MOCK_GPU": "titanx-maxwell"}
+        (self.folder / "k.ptx").write_text(KERNEL)
+        launch = ("k.ptx", "--global", "262144", "--block", "128", "--arg", "buffer:262144:f32:iota", "--steps", "2", "--repeat", "1")
+        out = self.ok("corun", "interfere", *launch, "--device", "0", "--json=r.json", env=board).stdout
+        self.assertIn("scale beside micro-benchmarks on GeForce GTX TITAN X; alone it takes ", out)
+        points = {k["name"]: k["metrics"] for k in json.loads((self.folder / "r.json").read_text())["kernels"]}
+        for kind in ("l2", "dram", "compute"):
+            low, high = (points[f"scale: {kind} {busy}"]["corun.interfere.load"]["value"] for busy in (1, 32))
+            self.assertGreater(high, 2 * low)
+        self.assertGreater(points["scale: dram 32"]["corun.interfere.slowdown"]["value"], 1.1)
+        self.assertLess(points["scale: dram 32"]["corun.interfere.load"]["value"], 336.6e9)   # of its memory
+        self.fails(2, "corun", "interfere", *launch, "--device", "0", "--gpu", "h100", says="--gpu has no effect on a real board", env=board)
+        self.fails(7, "corun", "interfere", *launch, "--device", "0", says="[board-driver]", env={"SIMTLAB_CUDA_DRIVER": "/nonexistent/libcuda.so.1"})
+        self.fails(7, "corun", "interfere", *launch, "--device", "0", says="[board-lost]", env=board | {"SIMTLAB_MOCK_FAULT": "lost=2"})
 
     # On SMs a grid that fills the GPU keeps the next one off; half of a GPU each they do not meet.
     def test_the_sms_of_a_gpu(self):

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/corun_disturb.h"
+#include "cli/kernel_source.h"
+#include "cli/manifest.h"
+#include "cli/output.h"
+#include "cli/simulate.h"
+#include "cli/temporary.h"
+#include "device/catalogue.h"
+#include "frontend/launch_file.h"
+#include "gpu/board.h"
+#include "result/json.h"
+#include "runtime/board_launch.h"
+
+namespace simtlab::cli {
+namespace {
+
+constexpr std::uint32_t noise_threads = 256;         // of a block of the micro-benchmark; one block an SM
+constexpr double longest_noise_ns = 5e6;             // beyond 40 times the kernel: what the host may take between two launches
+constexpr double round_cycles = 2000;                // not less: 32 units that wait for memory or for 32 multiply-adds
+constexpr std::uint64_t usual_l2 = std::uint64_t{4} << 20;   // where the driver does not tell
+
+struct Flag {   // of the kernels of interfere.ptx
+  std::uint32_t stop = 0, unused = 0, rounds = 0, unused_too[61] = {};
+};
+
+std::string for_board(std::string ptx, const gpu::BoardFacts& facts) {
+  constexpr std::string_view written = ".target sm_30";
+  const std::size_t at = ptx.find(written);
+  SIMTLAB_ASSERT(at != std::string::npos, "the micro-benchmarks are ours");
+  return ptx.replace(at, written.size(), ".target " + runtime::own_target(facts));
+}
+
+double middle(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+class BoardDisturber {
+ public:
+  BoardDisturber(gpu::Board& board, const std::string& ptx, const runtime::BoardKernel& kernel, unsigned repeat, const volatile bool* stop)
+      : board_(board), kernel_(kernel), repeat_(repeat), stop_(stop), module_(board.load("interfere.ptx", for_board(ptx, board.facts()))) {
+    const std::uint64_t l2 = board.facts().l2_bytes.value_or(usual_l2);
+    l2_bytes_ = std::bit_floor(std::max<std::uint64_t>(l2 / 3, 65536));
+    dram_bytes_ = std::min<std::uint64_t>(std::bit_ceil(l2 * 8), std::uint64_t{1} << 31);
+    buffer_ = board.allocate(dram_bytes_);
+    board.fill(buffer_, std::byte{0}, dram_bytes_);
+    flag_ = board.allocate(sizeof(Flag));
+    noise_ = board.create_stream();
+    stream_ = board.create_stream();
+  }
+
+  // Each launch begins with what the one before has left in its buffers and in L2.
+  double alone() {
+    run_kernel();
+    std::vector<double> times;
+    for (unsigned i = 0; i < repeat_; ++i) times.push_back(run_kernel());
+    return alone_ns_ = middle(times);
+  }
+
+  DisturbedPoint point(corun::Disturbance kind, unsigned busy) {
+    std::vector<double> times, loads;
+    for (unsigned i = 0; i < repeat_; ++i) {
+      const auto [time, load] = beside(kind, busy);
+      times.push_back(time), loads.push_back(load);
+    }
+    return {kind, busy, middle(loads), middle(times)};
+  }
+
+ private:
+  void check() const {
+    if (stop_ != nullptr && *stop_) throw Error(ExitCode::interrupted, "interrupted", "between two launches on the board");
+  }
+
+  double run_kernel() {
+    check();
+    gpu::Board::Launch launch = kernel_.launch;
+    launch.stream = stream_;
+    const gpu::Board::Event begin = board_.record(stream_);
+    board_.launch(launch);
+    return board_.elapsed_ns(begin, board_.record(stream_));
+  }
+
+  std::pair<double, double> beside(corun::Disturbance kind, unsigned busy) {
+    check();
+    const Flag none;
+    board_.copy_in(flag_, &none, sizeof none);
+    const bool compute = kind == corun::Disturbance::compute;
+    const double clock = board_.facts().sm_clock_hz.value_or(1e9);
+    const auto rounds = static_cast<std::uint32_t>(std::clamp((40 * alone_ns_ + longest_noise_ns) * 1e-9 * clock / round_cycles, 64.0, 1e6));
+    const auto mask = static_cast<std::uint32_t>((kind == corun::Disturbance::dram ? dram_bytes_ : l2_bytes_) - 1);
+    const gpu::Board::Event first = board_.record(noise_);
+    board_.launch({board_.function(module_, compute ? "compute" : "traffic"), {board_.facts().sms, 1, 1}, {noise_threads, 1, 1}, 0, gpu::Arguments(buffer_, mask, busy, rounds, std::uint32_t{0}, flag_), noise_});
+    const gpu::Board::Event last = board_.record(noise_);
+    gpu::Board::Launch launch = kernel_.launch;
+    launch.stream = stream_;
+    const gpu::Board::Event begin = board_.record(stream_);
+    board_.launch(launch);
+    const gpu::Board::Event end = board_.record(stream_);
+    board_.launch({board_.function(module_, "stop"), {1, 1, 1}, {1, 1, 1}, 0, gpu::Arguments(flag_), stream_});
+    board_.synchronize();
+    const double time = board_.elapsed_ns(begin, end), noise = board_.elapsed_ns(first, last);
+    Flag made;
+    board_.copy_out(&made, flag_, sizeof made);
+    if (made.rounds >= std::uint64_t{rounds} * board_.facts().sms)
+      throw Error(ExitCode::bad_input, "corun-together", fmt::format("the kernel did not run beside the micro-benchmark ({} {}): that one ended before", corun::name_of(kind), busy),
+                  "a kernel that fills every SM alone has no room for a block of 256 threads beside it");
+    const double units = static_cast<double>(made.rounds) * busy;
+    return {time, compute ? units * 32 * (noise_threads / 32) / (noise * 1e-9 * clock) : units * 4 * 16 * noise_threads / (noise * 1e-9)};
+  }
+
+  gpu::Board& board_;
+  const runtime::BoardKernel& kernel_;
+  unsigned repeat_;
+  const volatile bool* stop_;
+  gpu::Board::Module module_;
+  std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0, buffer_ = 0, flag_ = 0;
+  gpu::Board::Stream noise_ = 0, stream_ = 0;
+  double alone_ns_ = 0;
+};
+
+}  // namespace
+
+DisturbedKernel disturb_kernel_on_board(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps) {
+  const RunClock clock;
+  device::Configuration configuration = resolve(options);
+  configuration.options.mode = "functional";   // it tells how arguments lie in memory
+  const device::LoadedDevice device = device::load_device(configuration);
+  frontend::LaunchSpec base;
+  if (!run.launch_file.empty()) base = frontend::load_launch_file(run.launch_file);
+  frontend::LaunchSpec launch = frontend::launch_from_options(run.launch, std::move(base));
+  launch.expect.clear();
+  const KernelSource source = read_kernel_source(run.file, run.options, launch, device.device, output);
+  const std::filesystem::path noise = device::data_directory() / "corun" / "interfere.ptx";
+  const std::string noise_text = read_file(noise, 1 << 20, "micro-benchmarks");
+  std::vector<std::filesystem::path> inputs = {run.file, noise};
+  if (!run.launch_file.empty()) inputs.emplace_back(run.launch_file);
+  check_inputs(output, inputs);
+
+  const TemporaryDirectory folder;
+  const std::string file = (folder.path() / "result.json").string();
+  OutputOptions inner;
+  inner.json = file;
+  inner.output = (folder.path() / "report.txt").string();
+  inner.quiet = output.quiet, inner.progress = output.progress;
+  DisturbedKernel out;
+  simulate({configuration, device, inner, clock, hash_inputs(inputs), {}, {}, {}}, [&](gpu::Gpu& gpu, const volatile bool* stop) {
+    const std::unique_ptr<gpu::Board> board = gpu::cuda_board(run.board.device, {.interrupt = stop});
+    out.board = board->facts().name;
+    runtime::run_launch(launch, gpu.load_module(run.file, source.ptx), gpu, configuration.options.seed, stop, [&](const runtime::Launched& launched) {
+      const runtime::BoardKernel kernel = runtime::kernel_on_board(*board, source.ptx, launched, gpu, {.seed = configuration.options.seed, .interrupt = stop});
+      out.name = kernel.name;
+      BoardDisturber disturber(*board, noise_text, kernel, run.board.repeat, stop);
+      out.alone_ns = disturber.alone();
+      for (const auto& [kind, busy] : intensities_of(steps)) out.points.push_back(disturber.point(kind, busy));
+    });
+  });
+  out.manifest = result::read_result_file(file).manifest;
+  return out;
+}
+
+}  // namespace simtlab::cli
