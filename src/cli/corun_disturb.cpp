@@ -117,10 +117,8 @@ std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned ste
   return out;
 }
 
-DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps) {
+result::Manifest launch_to_disturb(const KernelRun& run, const device::Configuration& configuration, const OutputOptions& output, const ToDisturb& then) {
   const RunClock clock;
-  const device::Configuration configuration = resolve(options);
-  if (configuration.options.mode != "timing") throw Error(ExitCode::usage, "option-conflict", "kernels disturb each other at cycle level only", "--mode timing");
   const device::LoadedDevice device = device::load_device(configuration);
   frontend::LaunchSpec base;
   if (!run.launch_file.empty()) base = frontend::load_launch_file(run.launch_file);
@@ -141,12 +139,20 @@ DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, 
   inner.json = file;
   inner.output = (folder.path() / "report.txt").string();
   inner.quiet = output.quiet, inner.progress = output.progress;
-  DisturbedKernel out;
   simulate({configuration, device, inner, clock, hash_inputs(inputs), {}, {}, {}}, [&](gpu::Gpu& gpu, const volatile bool* stop) {
-    const gpu::ModuleId module = gpu.load_module(run.file, source.ptx), other = gpu.load_module("interfere.ptx", noise_text);
-    runtime::run_launch(launch, module, gpu, configuration.options.seed, stop, [&](const runtime::Launched& launched) { Disturber(gpu, other, launched, out).run(steps, stop); });
+    const gpu::ModuleId module = gpu.load_module(run.file, source.ptx);
+    runtime::run_launch(launch, module, gpu, configuration.options.seed, stop, [&](const runtime::Launched& launched) { then(gpu, launched, source.ptx, noise_text, stop); });
   });
-  out.manifest = result::read_result_file(file).manifest;
+  return result::read_result_file(file).manifest;
+}
+
+DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps) {
+  const device::Configuration configuration = resolve(options);
+  if (configuration.options.mode != "timing") throw Error(ExitCode::usage, "option-conflict", "kernels disturb each other at cycle level only", "--mode timing");
+  DisturbedKernel out;
+  out.manifest = launch_to_disturb(run, configuration, output, [&](gpu::Gpu& gpu, const runtime::Launched& launched, const std::string&, const std::string& noise, const volatile bool* stop) {
+    Disturber(gpu, gpu.load_module("interfere.ptx", noise), launched, out).run(steps, stop);
+  });
   return out;
 }
 

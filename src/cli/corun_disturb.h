@@ -1,6 +1,7 @@
 // A kernel beside the micro-benchmarks of data/corun/interfere.ptx, on the simulated GPU or on a board.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cli/options.h"
 #include "corun/interference.h"
 #include "result/metrics.h"
+#include "runtime/launch_runner.h"
 
 namespace simtlab::cli {
 
@@ -29,6 +31,10 @@ struct DisturbedKernel {
 
 // Intensities of each kind, evenly over 1 to 32.
 std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned steps);
+
+// Executes the launch once on the simulated GPU; then: while its buffers are there, with the texts of its PTX and of the micro-benchmarks.
+using ToDisturb = std::function<void(gpu::Gpu& gpu, const runtime::Launched& launched, const std::string& ptx, const std::string& noise, const volatile bool* stop)>;
+result::Manifest launch_to_disturb(const KernelRun& run, const device::Configuration& configuration, const OutputOptions& output, const ToDisturb& then);
 
 // Throw Error.
 DisturbedKernel disturb_kernel(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps);

@@ -7,17 +7,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "cli/corun_disturb.h"
-#include "cli/kernel_source.h"
-#include "cli/manifest.h"
-#include "cli/output.h"
-#include "cli/simulate.h"
-#include "cli/temporary.h"
-#include "device/catalogue.h"
-#include "frontend/launch_file.h"
 #include "gpu/board.h"
-#include "result/json.h"
 #include "runtime/board_launch.h"
 
 namespace simtlab::cli {
@@ -130,40 +121,19 @@ class BoardDisturber {
 }  // namespace
 
 DisturbedKernel disturb_kernel_on_board(const KernelRun& run, const RunOptions& options, const OutputOptions& output, unsigned steps) {
-  const RunClock clock;
+  static_cast<void>(gpu::find_cuda_board(run.board.device));   // an absent one is told before anything runs
   device::Configuration configuration = resolve(options);
   configuration.options.mode = "functional";   // it tells how arguments lie in memory
-  const device::LoadedDevice device = device::load_device(configuration);
-  frontend::LaunchSpec base;
-  if (!run.launch_file.empty()) base = frontend::load_launch_file(run.launch_file);
-  frontend::LaunchSpec launch = frontend::launch_from_options(run.launch, std::move(base));
-  launch.expect.clear();
-  const KernelSource source = read_kernel_source(run.file, run.options, launch, device.device, output);
-  const std::filesystem::path noise = device::data_directory() / "corun" / "interfere.ptx";
-  const std::string noise_text = read_file(noise, 1 << 20, "micro-benchmarks");
-  std::vector<std::filesystem::path> inputs = {run.file, noise};
-  if (!run.launch_file.empty()) inputs.emplace_back(run.launch_file);
-  check_inputs(output, inputs);
-
-  const TemporaryDirectory folder;
-  const std::string file = (folder.path() / "result.json").string();
-  OutputOptions inner;
-  inner.json = file;
-  inner.output = (folder.path() / "report.txt").string();
-  inner.quiet = output.quiet, inner.progress = output.progress;
   DisturbedKernel out;
-  simulate({configuration, device, inner, clock, hash_inputs(inputs), {}, {}, {}}, [&](gpu::Gpu& gpu, const volatile bool* stop) {
+  out.manifest = launch_to_disturb(run, configuration, output, [&](gpu::Gpu& gpu, const runtime::Launched& launched, const std::string& ptx, const std::string& noise, const volatile bool* stop) {
     const std::unique_ptr<gpu::Board> board = gpu::cuda_board(run.board.device, {.interrupt = stop});
     out.board = board->facts().name;
-    runtime::run_launch(launch, gpu.load_module(run.file, source.ptx), gpu, configuration.options.seed, stop, [&](const runtime::Launched& launched) {
-      const runtime::BoardKernel kernel = runtime::kernel_on_board(*board, source.ptx, launched, gpu, {.seed = configuration.options.seed, .interrupt = stop});
-      out.name = kernel.name;
-      BoardDisturber disturber(*board, noise_text, kernel, run.board.repeat, stop);
-      out.alone_ns = disturber.alone();
-      for (const auto& [kind, busy] : intensities_of(steps)) out.points.push_back(disturber.point(kind, busy));
-    });
+    const runtime::BoardKernel kernel = runtime::kernel_on_board(*board, ptx, launched, gpu, {.seed = configuration.options.seed, .interrupt = stop});
+    out.name = kernel.name;
+    BoardDisturber disturber(*board, noise, kernel, run.board.repeat, stop);
+    out.alone_ns = disturber.alone();
+    for (const auto& [kind, busy] : intensities_of(steps)) out.points.push_back(disturber.point(kind, busy));
   });
-  out.manifest = result::read_result_file(file).manifest;
   return out;
 }
 
