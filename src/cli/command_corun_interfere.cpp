@@ -101,7 +101,8 @@ int interfere(InterfereOptions o) {
 }
 
 // Options of another form would have no effect.
-void check_form(const CLI::App& sub, bool kernel, bool board, std::size_t names) {
+void check_form(const CLI::App& sub, bool kernel, bool ptx, bool board, std::size_t names) {
+  if (board && !ptx) throw Error(ExitCode::usage, "run-what", "--device is for the launch of one PTX kernel", "simtlab corun interfere kernel.ptx --launch FILE --device 0; simtlab build app.cu -ptx makes the PTX");
   if (kernel && names > 1) throw Error(ExitCode::usage, "option-conflict", "one kernel at a time, and no applications beside it");
   const auto among = [](const CLI::Option* option, std::initializer_list<const char*> list) { return std::ranges::any_of(list, [&](const char* name) { return option->check_lname(name); }); };
   for (const CLI::Option* option : sub.get_options([](const CLI::Option* given) { return given->count() > 0; })) {
@@ -139,7 +140,7 @@ void add_corun_interfere(CLI::App& corun, Action& chosen) {
   sub->callback([&chosen, o, sub] {
     chosen = [o, sub] {
       const bool kernel = std::ranges::any_of(o->applications, is_kernel);
-      check_form(*sub, kernel, !o->kernel.board.device.empty(), o->applications.size());
+      check_form(*sub, kernel, o->applications.front().ends_with(".ptx"), !o->kernel.board.device.empty(), o->applications.size());
       return kernel ? interfere_kernel(*o) : interfere(*o);
     };
   });

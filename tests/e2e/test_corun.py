@@ -168,6 +168,8 @@ class Corun(Case):
         self.assertGreater(points["scale: dram 32"]["corun.interfere.slowdown"]["value"], 1.1)
         self.assertLess(points["scale: dram 32"]["corun.interfere.load"]["value"], 336.6e9)   # of its memory
         self.fails(2, "corun", "interfere", *launch, "--device", "0", "--gpu", "h100", says="--gpu has no effect on a real board", env=board)
+        for other in ("HW", "k.cl"):
+            self.fails(2, "corun", "interfere", other, "--device", "0", says="--device is for the launch of one PTX kernel", env=board)
         self.fails(7, "corun", "interfere", *launch, "--device", "0", says="[board-driver]", env={"SIMTLAB_CUDA_DRIVER": "/nonexistent/libcuda.so.1"})
         self.fails(7, "corun", "interfere", *launch, "--device", "0", says="[board-lost]", env=board | {"SIMTLAB_MOCK_FAULT": "lost=2"})
 
