@@ -20,10 +20,7 @@
 namespace simtlab::cli {
 namespace {
 
-constexpr std::uint32_t threads = 256;               // of a block of the micro-benchmark; one block an SM
-constexpr std::uint32_t least_rounds = 64;
-constexpr double cycles_of_round = 2000;             // not less: 32 units that wait for memory or for 32 multiply-adds
-constexpr double most_slowdown = 40;
+constexpr double round_cycles = 2000;                // not less: 32 units that wait for memory or for 32 multiply-adds
 
 struct Params {   // of the kernels traffic and compute
   std::uint64_t buffer;
@@ -43,11 +40,8 @@ class Disturber {
       if (!kernel) throw Error(ExitCode::bad_input, "launch-arguments", fmt::format("interfere.ptx has no kernel {}", name));
       kernels_.push_back(*kernel);
     }
-    const auto l2 = static_cast<std::uint64_t>(gpu.device().l2.bytes);
-    // A third of L2, so that the kernel has room beside it; eight times L2, so that nothing stays there.
-    l2_bytes_ = std::bit_floor(std::max<std::uint64_t>(l2 / 3, 65536));
-    dram_bytes_ = std::min<std::uint64_t>(std::bit_ceil(l2 * 8), std::uint64_t{1} << 31);
-    const auto buffer = gpu.allocate(dram_bytes_, "traffic"), flag = gpu.allocate(256, "flag");
+    bytes_ = noise_bytes(static_cast<std::uint64_t>(gpu.device().l2.bytes));
+    const auto buffer = gpu.allocate(bytes_.dram, "traffic"), flag = gpu.allocate(256, "flag");
     if (!buffer || !flag) throw Error(ExitCode::failure, "host-memory", "no room for the buffer of the micro-benchmarks beside the kernel's own");
     buffer_ = *buffer;
     flag_ = *flag;
@@ -69,7 +63,7 @@ class Disturber {
     out_.name = alone.demangled.empty() ? alone.name : alone.demangled;
     out_.alone_ns = alone.metrics.get("gpu.time").value_or(0);
     const double cycles = alone.metrics.get("gpu.cycles").value_or(0);
-    rounds_ = static_cast<std::uint32_t>(std::clamp(cycles * most_slowdown / cycles_of_round, double{least_rounds}, 1e6));
+    rounds_ = noise_rounds(cycles * most_slowdown);
     for (const auto& [kind, busy] : intensities_of(steps)) {
       if (stop != nullptr && *stop) throw Error(ExitCode::interrupted, "interrupted", "between two intensities");
       out_.points.push_back(point(kind, busy));
@@ -81,8 +75,8 @@ class Disturber {
     const std::uint32_t zero = 0;
     gpu_.memory().write(flag_, bytes_of(zero));
     const bool compute = kind == corun::Disturbance::compute;
-    const Params params{buffer_, static_cast<std::uint32_t>((kind == corun::Disturbance::dram ? dram_bytes_ : l2_bytes_) - 1), busy, rounds_, 0, flag_};
-    gpu_.launch(kernels_[compute ? 1 : 0], {gpu_.device().sm.count, 1, 1}, {threads, 1, 1}, 0, bytes_of(params), noise_);
+    const Params params{buffer_, static_cast<std::uint32_t>((kind == corun::Disturbance::dram ? bytes_.dram : bytes_.l2) - 1), busy, rounds_, 0, flag_};
+    gpu_.launch(kernels_[compute ? 1 : 0], {gpu_.device().sm.count, 1, 1}, {noise_threads, 1, 1}, 0, bytes_of(params), noise_);
     gpu_.launch(launched_.kernel, launched_.grid, launched_.block, launched_.shared_bytes, launched_.params, stream_);
     gpu_.launch(kernels_[2], {1, 1, 1}, {1, 1, 1}, 0, bytes_of(flag_), stream_);
     gpu_.synchronize();
@@ -103,12 +97,19 @@ class Disturber {
   const runtime::Launched& launched_;
   DisturbedKernel& out_;
   std::vector<gpu::Kernel> kernels_;   // traffic, compute, stop
-  std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0, buffer_ = 0, flag_ = 0;
+  NoiseBytes bytes_;
+  std::uint64_t buffer_ = 0, flag_ = 0;
   gpu::StreamId noise_ = 0, stream_ = 0;
-  std::uint32_t rounds_ = least_rounds;
+  std::uint32_t rounds_ = 0;
 };
 
 }  // namespace
+
+NoiseBytes noise_bytes(std::uint64_t l2_bytes) {
+  return {std::bit_floor(std::max<std::uint64_t>(l2_bytes / 3, 65536)), std::min<std::uint64_t>(std::bit_ceil(l2_bytes * 8), std::uint64_t{1} << 31)};
+}
+
+std::uint32_t noise_rounds(double cycles) { return static_cast<std::uint32_t>(std::clamp(cycles / round_cycles, 64.0, 1e6)); }
 
 std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned steps) {
   std::vector<std::pair<corun::Disturbance, unsigned>> out;

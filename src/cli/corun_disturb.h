@@ -1,6 +1,7 @@
 // A kernel beside the micro-benchmarks of data/corun/interfere.ptx, on the simulated GPU or on a board.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,6 +29,17 @@ struct DisturbedKernel {
   std::vector<DisturbedPoint> points;   // by kind, then by busy
   result::Manifest manifest;
 };
+
+// How the micro-benchmarks are launched, wherever: one block of so many threads an SM.
+inline constexpr std::uint32_t noise_threads = 256;
+// Of their buffer, for traffic of L2 and of DRAM, powers of two: a third of L2, so that the kernel has room beside it; eight times L2, so that nothing stays there.
+struct NoiseBytes {
+  std::uint64_t l2 = 0, dram = 0;
+};
+NoiseBytes noise_bytes(std::uint64_t l2_bytes);
+// Rounds that last for at least so many cycles.
+std::uint32_t noise_rounds(double cycles);
+inline constexpr double most_slowdown = 40;   // of the kernel, that they last for
 
 // Intensities of each kind, evenly over 1 to 32.
 std::vector<std::pair<corun::Disturbance, unsigned>> intensities_of(unsigned steps);

@@ -1,23 +1,19 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/error.h"
 #include "cli/corun_disturb.h"
 #include "gpu/board.h"
 #include "runtime/board_launch.h"
+#include "validate/curves.h"
 
 namespace simtlab::cli {
 namespace {
 
-constexpr std::uint32_t noise_threads = 256;         // of a block of the micro-benchmark; one block an SM
-constexpr double longest_noise_ns = 5e6;             // beyond 40 times the kernel: what the host may take between two launches
-constexpr double round_cycles = 2000;                // not less: 32 units that wait for memory or for 32 multiply-adds
-constexpr std::uint64_t usual_l2 = std::uint64_t{4} << 20;   // where the driver does not tell
+constexpr double launching_ns = 5e6;   // that the host may take between two launches; the micro-benchmark lasts for so much longer
 
 struct Flag {   // of the kernels of interfere.ptx
   std::uint32_t stop = 0, unused = 0, rounds = 0, unused_too[61] = {};
@@ -30,20 +26,21 @@ std::string for_board(std::string ptx, const gpu::BoardFacts& facts) {
   return ptx.replace(at, written.size(), ".target " + runtime::own_target(facts));
 }
 
-double middle(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
+// Neither sizes nor rates can be had without: a guess would give a wrong number.
+template <class T>
+T told(const std::optional<T>& value, const char* what) {
+  if (!value) throw Error(ExitCode::unavailable, "board-unknown", fmt::format("the driver does not tell {} of the board", what), "simtlab doctor lists what it tells");
+  return *value;
 }
 
 class BoardDisturber {
  public:
   BoardDisturber(gpu::Board& board, const std::string& ptx, const runtime::BoardKernel& kernel, unsigned repeat, const volatile bool* stop)
       : board_(board), kernel_(kernel), repeat_(repeat), stop_(stop), module_(board.load("interfere.ptx", for_board(ptx, board.facts()))) {
-    const std::uint64_t l2 = board.facts().l2_bytes.value_or(usual_l2);
-    l2_bytes_ = std::bit_floor(std::max<std::uint64_t>(l2 / 3, 65536));
-    dram_bytes_ = std::min<std::uint64_t>(std::bit_ceil(l2 * 8), std::uint64_t{1} << 31);
-    buffer_ = board.allocate(dram_bytes_);
-    board.fill(buffer_, std::byte{0}, dram_bytes_);
+    bytes_ = noise_bytes(told(board.facts().l2_bytes, "the size of L2"));
+    clock_hz_ = told(board.facts().sm_clock_hz, "the SMs' clock");
+    buffer_ = board.allocate(bytes_.dram);
+    board.fill(buffer_, std::byte{0}, bytes_.dram);
     flag_ = board.allocate(sizeof(Flag));
     noise_ = board.create_stream();
     stream_ = board.create_stream();
@@ -54,7 +51,7 @@ class BoardDisturber {
     run_kernel();
     std::vector<double> times;
     for (unsigned i = 0; i < repeat_; ++i) times.push_back(run_kernel());
-    return alone_ns_ = middle(times);
+    return alone_ns_ = validate::median(times);
   }
 
   DisturbedPoint point(corun::Disturbance kind, unsigned busy) {
@@ -63,7 +60,7 @@ class BoardDisturber {
       const auto [time, load] = beside(kind, busy);
       times.push_back(time), loads.push_back(load);
     }
-    return {kind, busy, middle(loads), middle(times)};
+    return {kind, busy, validate::median(loads), validate::median(times)};
   }
 
  private:
@@ -85,9 +82,8 @@ class BoardDisturber {
     const Flag none;
     board_.copy_in(flag_, &none, sizeof none);
     const bool compute = kind == corun::Disturbance::compute;
-    const double clock = board_.facts().sm_clock_hz.value_or(1e9);
-    const auto rounds = static_cast<std::uint32_t>(std::clamp((40 * alone_ns_ + longest_noise_ns) * 1e-9 * clock / round_cycles, 64.0, 1e6));
-    const auto mask = static_cast<std::uint32_t>((kind == corun::Disturbance::dram ? dram_bytes_ : l2_bytes_) - 1);
+    const std::uint32_t rounds = noise_rounds((most_slowdown * alone_ns_ + launching_ns) * 1e-9 * clock_hz_);
+    const auto mask = static_cast<std::uint32_t>((kind == corun::Disturbance::dram ? bytes_.dram : bytes_.l2) - 1);
     const gpu::Board::Event first = board_.record(noise_);
     board_.launch({board_.function(module_, compute ? "compute" : "traffic"), {board_.facts().sms, 1, 1}, {noise_threads, 1, 1}, 0, gpu::Arguments(buffer_, mask, busy, rounds, std::uint32_t{0}, flag_), noise_});
     const gpu::Board::Event last = board_.record(noise_);
@@ -105,7 +101,7 @@ class BoardDisturber {
       throw Error(ExitCode::bad_input, "corun-together", fmt::format("the kernel did not run beside the micro-benchmark ({} {}): that one ended before", corun::name_of(kind), busy),
                   "a kernel that fills every SM alone has no room for a block of 256 threads beside it");
     const double units = static_cast<double>(made.rounds) * busy;
-    return {time, compute ? units * 32 * (noise_threads / 32) / (noise * 1e-9 * clock) : units * 4 * 16 * noise_threads / (noise * 1e-9)};
+    return {time, compute ? units * 32 * (noise_threads / 32) / (noise * 1e-9 * clock_hz_) : units * 4 * 16 * noise_threads / (noise * 1e-9)};
   }
 
   gpu::Board& board_;
@@ -113,7 +109,9 @@ class BoardDisturber {
   unsigned repeat_;
   const volatile bool* stop_;
   gpu::Board::Module module_;
-  std::uint64_t l2_bytes_ = 0, dram_bytes_ = 0, buffer_ = 0, flag_ = 0;
+  NoiseBytes bytes_;
+  double clock_hz_ = 0;
+  std::uint64_t buffer_ = 0, flag_ = 0;
   gpu::Board::Stream noise_ = 0, stream_ = 0;
   double alone_ns_ = 0;
 };

@@ -368,6 +368,7 @@ const std::vector<Term>& error_ids() {
        "Install NVIDIA's driver; `simtlab doctor` says what is there. Simulated GPUs need none."},
       {"board-driver-old", "The CUDA driver is older than what is asked of it.", "Install a newer one; the message says which version it is of."},
       {"board-none", "There is no such CUDA device, or none at all.", "`simtlab doctor` lists them; CUDA_VISIBLE_DEVICES may hide some."},
+      {"board-unknown", "The driver does not tell something of the board without which a number would be a guess.", "A newer driver may; `simtlab doctor` lists what it tells."},
       {"board-busy", "Another process has the device for itself.", "End it, or let an administrator set the compute mode to default."},
       {"board-permission", "The account may not use the device.", "It needs access to /dev/nvidia*."},
       {"board-lost", "The device or its driver failed in the middle.", "See the kernel's log for Xid; reload the driver or restart. What was measured before is good."},
