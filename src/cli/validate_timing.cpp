@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <ranges>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -31,13 +32,15 @@ constexpr const char *kernel_table = "kernels.csv", *peer_table = "gpgpusim.csv"
 
 fs::path measured(const char* name) { return device::data_directory() / "measured" / name; }
 
-// sets: "key=value" or empty.
+// sets: "key=value;key=value..." or empty.
 device::LoadedDevice device_for(const std::string& name, const std::string& set, const std::string& also = {}) {
   std::vector<device::Setting> settings;
-  for (const std::string& one : {set, also}) {
-    const std::size_t equals = one.find('=');
-    if (equals != std::string::npos) settings.push_back({one.substr(0, equals), one.substr(equals + 1), {"command line", "data/measured", "", false}});
-  }
+  for (const std::string& sets : {set, also})
+    for (const auto part : std::views::split(sets, ';')) {
+      const std::string one(part.begin(), part.end());
+      const std::size_t equals = one.find('=');
+      if (equals != std::string::npos) settings.push_back({one.substr(0, equals), one.substr(equals + 1), {"command line", "data/measured", "", false}});
+    }
   return device::load_device(name, settings);
 }
 

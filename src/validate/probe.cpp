@@ -19,7 +19,8 @@ constexpr std::uint32_t loads_a_round = 8;          // of the kernel `chase`
 constexpr std::uint64_t measured_loads = 2048;
 constexpr std::uint32_t block_threads = 1024;
 constexpr std::uint64_t round_bytes = 4 * 16 * block_threads;   // what a block reads in one round of the kernel `read`
-constexpr std::uint64_t chunk = 128 << 10;          // what a block reads past L1
+constexpr std::uint64_t chunk = 64 << 10;           // of the kernel `turns`
+constexpr std::uint32_t short_turns = 3, long_turns = 12;
 constexpr std::uint64_t streamed = 12 << 20;        // a difference of so much is a steady state even of the largest GPU
 
 // The text with its loads going past L1.
@@ -148,31 +149,42 @@ double Probe::turns(std::uint32_t chunks, std::uint32_t warm) {
   Impl& m = *impl_;
   const Impl::Buffer data(m, chunks * chunk);
   timing::Gpu gpu(m.device, m.options);
-  std::uint32_t shift = 0;
-  const auto cycles_of = [&](std::uint32_t blocks) {
-    const double cycles = m.run(gpu, m.past, "read", blocks, block_threads, data.address, static_cast<std::uint32_t>(chunk / 4),
-                                static_cast<std::uint32_t>(chunk / round_bytes), chunks, shift, m.out);
-    shift = (shift + blocks) % chunks;
+  const std::uint32_t wave = m.wave();
+  std::uint32_t shift = 0, spread = 5;
+  while (std::gcd(spread, wave) != 1) ++spread;
+  const auto cycles_of = [&](std::uint32_t turns) {
+    const double cycles = m.run(gpu, m.past, "turns", wave, block_threads, data.address, chunks, turns, shift, spread, m.out);
+    shift = static_cast<std::uint32_t>((shift + std::uint64_t{turns} * wave) % chunks);
     return cycles;
   };
   m.warm_up_read(gpu);
-  if (warm > 0) cycles_of(warm);
-  // Whole waves of blocks: a part of one would leave SMs without work in one run and not in the other. Some go before: each part of L2 has to
-  // see all chunks, and the SMs meet them in an order that changes from wave to wave.
-  const std::uint32_t wave = m.wave();
-  for (unsigned i = 0; warm == chunks && i < 1 + m.device.l2_partitions; ++i) cycles_of(wave);
-  const double once = cycles_of(wave);
-  return m.per_second(static_cast<double>(wave) * chunk, cycles_of(2 * wave) - once);
+  // Each part of L2 has to see all chunks, and the SMs meet them in an order that changes from turn to turn.
+  if (warm > 0) cycles_of((warm + wave - 1) / wave * (warm == chunks ? 1 + m.device.l2_partitions : 1));
+  const double once = cycles_of(short_turns);
+  return m.per_second(static_cast<double>(long_turns - short_turns) * wave * chunk, cycles_of(long_turns) - once);
 }
 
 double Probe::shared_bandwidth(std::uint64_t bytes) {
   const auto chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(bytes / chunk, 1));
   // Nothing of what was read more than L2's size ago is left.
   const auto most = static_cast<std::uint32_t>(1.5 * static_cast<double>(impl_->device.l2.bytes) / static_cast<double>(chunk));
-  return turns(chunks, chunks > 3 * impl_->wave() ? 0 : std::min(chunks, most));   // where nothing is read twice, nothing need be read before
+  return turns(chunks, chunks > (short_turns + long_turns) * impl_->wave() ? 0 : std::min(chunks, most));   // where nothing is read twice, nothing need be read before
 }
 
-double Probe::memory_read() { return turns(3 * impl_->wave(), 0); }   // nothing is read twice
+// Blocks of two rounds one after the other, as benchmarks of memory have them; nothing is read twice.
+double Probe::memory_read() {
+  Impl& m = *impl_;
+  constexpr std::uint64_t bytes = 2 * round_bytes;
+  const std::uint32_t wave = m.wave(), chunks = 3 * wave;
+  const Impl::Buffer data(m, chunks * bytes);
+  timing::Gpu gpu(m.device, m.options);
+  const auto cycles_of = [&](std::uint32_t blocks, std::uint32_t shift) {
+    return m.run(gpu, m.past, "read", blocks, block_threads, data.address, static_cast<std::uint32_t>(bytes / 4), 2u, chunks, shift, m.out);
+  };
+  m.warm_up_read(gpu);
+  const double once = cycles_of(wave, 0);
+  return m.per_second(static_cast<double>(wave) * bytes, cycles_of(2 * wave, wave) - once);
+}
 
 double Probe::memory_scale() {
   Impl& m = *impl_;
