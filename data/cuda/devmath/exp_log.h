@@ -24,7 +24,15 @@ DM_FN double exp_scaled(double x, int s) {
   const double r = fma_(k, -DM_LN2_F64_2, fma_(k, -DM_LN2_F64_1, x));
   return scale(1.0 + (r + expm1_tail(r)), static_cast<int>(k) + s);
 }
-template <class T> DM_FN T exp(T x) { return is_nan(x) ? x + x : exp_scaled(x, 0); }
+DM_FN double exp(double x) { return is_nan(x) ? x + x : exp_scaled(x, 0); }
+// Without a branch and with the special function unit for 2^k too, as short as in GPU libraries: kernels call it in inner loops. k is rounded towards
+// zero, so that neither factor overflows before the product does; a NaN comes through both comparisons.
+DM_FN float exp(float x) {
+  const float k = trunc_(x * DM_LOG2E_F32_1);
+  const float r = fma_(k, -DM_LN2X_F32_2, fma_(k, -DM_LN2X_F32_1, x));
+  const float y = ex2_approx(r * DM_LOG2E_F32_1) * ex2_approx(k);
+  return x < -105.0f ? 0.0f : x > 105.0f ? infinity<float>() : y;
+}
 
 DM_FN float exp2(float x) {
   if (is_nan(x)) return x + x;
