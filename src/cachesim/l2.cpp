@@ -23,7 +23,7 @@ L2::L2(const device::Device& device, double sample, bool in_flight)
   dram_sector_ = fine(stream::sector_bytes / (bandwidth / device.sm_clock_hz));
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i)
-    slices_.emplace_back(memory::cache_config(device.l2, device.l2.bytes / device.l2_slices, i));
+    slices_.emplace_back(memory::l2_slice_config(device, i));
 }
 
 void L2::count_evictions(const memory::Evictions& evicted) {

@@ -95,6 +95,7 @@ struct Device {
   std::uint32_t l2_slices = 0;
   SliceHash l2_slice_hash = SliceHash::even;   // also spreads lines over memory partitions
   std::uint32_t l2_partitions = 1;   // parts of L2, each with a part of the SMs near it; 1: one cache
+  double l2_dirty_share = 1;         // of the lines of a set that may be modified at once
   double l2_far_latency = 0;         // SM cycles that a hit in another part takes longer
 
   // Translation of virtual addresses on the way to L2; for the whole GPU.

@@ -199,6 +199,10 @@ void add_memory(std::vector<Parameter>& rows) {
       "l2.slices", none, 1, 4096, [](Device& d) { return &d.l2_slices; },
       "Slices that the L2 cache consists of");
   add(
+      "l2.dirty_share", none, 0.01, 1, [](Device& d) { return &d.l2_dirty_share; },
+      "Of the lines of a set of L2, how many may be modified at once (at least one line); beyond it the least recently used of them is written to memory and stays");
+  rows.back().default_value = "1";
+  add(
       "l2.slice_hash", none, 0, 0, [](Device& d) { return &d.l2_slice_hash; },
       "How addresses are spread over L2 slices and memory partitions: in turns (even), or by as many exclusive ors of address bits as the next "
       "power of two needs, modulo their number (bits), which is uneven for other numbers");

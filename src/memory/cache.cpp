@@ -39,6 +39,12 @@ CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes,
           .seed = seed};
 }
 
+CacheConfig l2_slice_config(const device::Device& device, std::uint32_t slice) {
+  CacheConfig config = cache_config(device.l2, device.l2.bytes / device.l2_slices, slice);
+  if (device.l2_dirty_share < 1) config.dirty_ways = std::max(1u, static_cast<std::uint32_t>(device.l2_dirty_share * device.l2.ways));
+  return config;
+}
+
 Cache::Cache(const CacheConfig& config) : config_(config) {
   SIMTLAB_ASSERT(is_size(config.line_bytes) && is_size(config.sector_bytes) && config.sector_bytes <= config.line_bytes,
                  "lines and sectors of a cache are 32, 64 or 128 bytes");
@@ -221,6 +227,27 @@ void Cache::release(std::uint64_t number) {
 
 bool Cache::has_room(std::uint64_t number) const { return set_state_[set_of(number)].reserved < config_.ways; }
 
+// What is dirty in a line has to be written below.
+void Cache::report(Slot slot, Evictions& evicted) const {
+  const std::uint64_t key = key_of(slot) - 1;
+  evicted.items[evicted.count++] = {key / sub_lines_, static_cast<std::uint8_t>(state_[slot].dirty << (key % sub_lines_ * subsectors_))};
+}
+
+void Cache::make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evictions& evicted) {
+  Line& line = state_[slot];
+  const bool first = line.dirty == 0;
+  line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
+  if (!first) return;
+  const std::uint32_t number = set_of(key);
+  Set& set = set_state_[number];
+  if (++set.dirty <= config_.dirty_ways || config_.dirty_ways == 0) return;
+  Slot oldest = oldest_of(number);
+  while (state_[oldest].dirty == 0 || oldest == slot) oldest = newer_than(number, oldest);
+  report(oldest, evicted);
+  state_[oldest].dirty = 0;
+  --set.dirty;
+}
+
 // A place for an absent line; what was dirty in it is reported.
 Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
   touched_ = true;
@@ -236,8 +263,8 @@ Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
     if (key_of(slot) != 0) {
       const std::uint64_t old = key_of(slot) - 1;
       if (state_[slot].dirty != 0) {
-        const unsigned sub = static_cast<unsigned>(old % sub_lines_);
-        evicted.items[evicted.count++] = {old / sub_lines_, static_cast<std::uint8_t>(state_[slot].dirty << (sub * subsectors_))};
+        report(slot, evicted);
+        --set.dirty;
       }
       index_erase(old);
     }
@@ -291,7 +318,7 @@ void Cache::fill(std::uint64_t line, std::uint8_t sectors, bool mark_dirty, Evic
     if (slot == none) slot = allocate(key, evicted);
     Line& filled = state_[slot];
     filled.valid = static_cast<std::uint8_t>(filled.valid | arrived);
-    if (mark_dirty) filled.dirty = static_cast<std::uint8_t>(filled.dirty | arrived);
+    if (mark_dirty) make_dirty(key, slot, arrived, evicted);
   }
 }
 
@@ -311,7 +338,7 @@ std::uint8_t Cache::write(std::uint64_t line, const std::array<std::uint32_t, 4>
       use(key, slot);
     }
     Line& written_line = state_[slot];
-    if (mark_dirty) written_line.dirty = static_cast<std::uint8_t>(written_line.dirty | wanted);
+    if (mark_dirty) make_dirty(key, slot, wanted, evicted);
     for (unsigned s = 0; s < subsectors_; ++s) {
       if (!(wanted & (1u << s)) || (written_line.valid & (1u << s))) continue;
       if (bytes[sub * subsectors_ + s] == ~std::uint32_t{0}) {   // all at once
@@ -336,6 +363,7 @@ void Cache::invalidate(std::uint64_t line, std::uint8_t sectors) {
     if (slot == none) continue;
     Line& left = state_[slot];
     left.valid = static_cast<std::uint8_t>(left.valid & ~gone);
+    if (left.dirty != 0 && (left.dirty & ~gone) == 0) --set_state_[set_of(key)].dirty;
     left.dirty = static_cast<std::uint8_t>(left.dirty & ~gone);
     for (unsigned s = 0; left.partial && s < subsectors_; ++s)
       if (gone & (1u << s)) partial_[std::size_t{slot} * subsectors_ + s] = 0;

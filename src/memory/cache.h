@@ -27,15 +27,17 @@ struct CacheConfig {
   device::SetIndex set_index = device::SetIndex::modulo;
   std::string set_bits = "none";
   std::uint64_t seed = 0;   // random replacement
+  std::uint32_t dirty_ways = 0;   // lines of a set that may be modified at once; beyond it the least recently used of them is reported as if it left, and stays. 0: all
 };
 
 // A cache of the device; bytes: its capacity, which is not params.bytes where L1 shares its memory or L2 has slices.
 CacheConfig cache_config(const device::CacheParams& params, std::uint64_t bytes, std::uint64_t seed);
+CacheConfig l2_slice_config(const device::Device& device, std::uint32_t slice);
 
-// Dirty sectors that had to leave.
+// Dirty sectors that had to leave: of each part of a line at most one whose place was taken and one that was cleaned.
 struct Evictions {
   struct Item { std::uint64_t line; std::uint8_t sectors; };
-  std::array<Item, 4> items;
+  std::array<Item, 8> items;
   unsigned count = 0;
 };
 
@@ -100,7 +102,7 @@ class Cache {
   struct Set {
     std::uint64_t order = 0;           // narrow_: its ways, four bits each, the newest in the lowest
     Slot newest = none, oldest = none; // else
-    Slot used = 0, reserved = 0;
+    Slot used = 0, reserved = 0, dirty = 0;   // lines
   };
   struct Line {
     std::uint8_t valid = 0, dirty = 0; // 32-byte sectors wholly present; modified
@@ -127,6 +129,8 @@ class Cache {
   Slot newer_than(std::uint32_t number, Slot slot) const;
   void use(std::uint64_t key, Slot slot);
   Slot allocate(std::uint64_t key, Evictions& evicted);
+  void report(Slot slot, Evictions& evicted) const;
+  void make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evictions& evicted);
   Slot victim(std::uint32_t set_number);
   std::uint8_t part(std::uint8_t sectors, unsigned sub) const {
     return static_cast<std::uint8_t>((sectors >> (sub * subsectors_)) & part_mask_);

@@ -36,7 +36,7 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   atomic_cost_ = memory::to_fixed(1 / rate);
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
-    slices_.push_back({memory::Cache(memory::cache_config(device.l2, device.l2.bytes / device.l2_slices, i)), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, memory::never, 0});
+    slices_.push_back({memory::Cache(memory::l2_slice_config(device, i)), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, memory::never, 0});
   }
   slice_words_ = (slices_.size() + 63) / 64;
   wants_dram_.assign(map_.partitions() * slice_words_, 0);

@@ -109,6 +109,51 @@ TEST(Cache, DirtySectorsAreReportedWhenTheirLineLeavesAndOnlyThen) {
   EXPECT_EQ(evicted.items[0].sectors, 0x6);
 }
 
+// At most `dirty_ways` lines of a set are modified: the least recently used of them is reported, stays, and is not reported again when it leaves.
+TEST(Cache, WhereAShareOfASetMayBeDirtyTheOldestIsCleanedAndStays) {
+  CacheConfig config = small();
+  config.dirty_ways = 2;
+  Cache cache(config);
+  Evictions evicted;
+  const auto write = [&](std::uint64_t line) {
+    evicted.count = 0;
+    cache.write(line, all_bytes, 0x3, true, true, evicted);
+  };
+  write(0), write(1);
+  cache.read(0, 0x3);
+  write(0);
+  EXPECT_EQ(evicted.count, 0u);   // it was dirty before
+  write(2);
+  ASSERT_EQ(evicted.count, 1u);
+  EXPECT_EQ(evicted.items[0].line, 1u);
+  EXPECT_EQ(evicted.items[0].sectors, 0x3);
+  EXPECT_EQ(cache.probe(1, 0x3).hit, 0x3);
+  fill(cache, 3);
+  fill(cache, 4);   // in place of line 1, which is clean
+  EXPECT_EQ(cache.probe(1, 0x3).hit, 0);
+  cache.invalidate(2, 0xf);
+  write(5);         // line 0 leaves; lines 2 and 0 count no more
+  ASSERT_EQ(evicted.count, 1u);
+  EXPECT_EQ(evicted.items[0].line, 0u);
+  write(6);
+  EXPECT_EQ(evicted.count, 0u);
+}
+
+// What is left in a cache of sixteen ways after a long stream of writes is half of it, as counters of a GV100 have it.
+TEST(Cache, AStreamOfWritesLeavesTheShareThatMayBeDirty) {
+  CacheConfig config{.bytes = 1 << 20, .line_bytes = 128, .sector_bytes = 32, .ways = 16, .set_index = device::SetIndex::hash};
+  config.dirty_ways = 8;
+  Cache cache(config);
+  std::uint64_t written = 0;
+  constexpr std::uint64_t lines = 40000;
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    Evictions evicted;
+    cache.write(line, all_bytes, 0xf, true, true, evicted);
+    written += evicted.count;
+  }
+  EXPECT_EQ(lines - written, (1u << 20) / 128 / 2);
+}
+
 TEST(Cache, WritingThroughLeavesNothingDirty) {
   Cache cache(small());
   Evictions evicted;
