@@ -118,7 +118,7 @@ TEST_P(ThroughputLaw, LargeCopyReachesTheMeasuredBandwidthAndNoMore) {
   const double peak = device.dram.bandwidth_measured > 0 ? device.dram.bandwidth_measured : device.dram.bandwidth;
   RecordProperty("share_of_copy_bandwidth", std::to_string(bandwidth / peak));
   EXPECT_GE(bandwidth, 0.85 * peak) << result.bottleneck;
-  EXPECT_LE(bandwidth, peak);
+  EXPECT_LE(bandwidth, 1.001 * peak) << "what waits to be written when the kernel ends counts as written";
   EXPECT_LE(metric(result, "dram.utilisation"), 1.0);
 }
 
