@@ -237,15 +237,14 @@ void Cache::make_dirty(std::uint64_t key, Slot slot, std::uint8_t sectors, Evict
   Line& line = state_[slot];
   const bool first = line.dirty == 0;
   line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
-  if (!first) return;
+  if (!first || config_.dirty_ways == 0) return;
   const std::uint32_t number = set_of(key);
-  Set& set = set_state_[number];
-  if (++set.dirty <= config_.dirty_ways || config_.dirty_ways == 0) return;
+  const Line* const lines = &state_[std::size_t{number} * config_.ways];
+  if (std::count_if(lines, lines + config_.ways, [](const Line& l) { return l.dirty != 0; }) <= config_.dirty_ways) return;
   Slot oldest = oldest_of(number);
   while (state_[oldest].dirty == 0 || oldest == slot) oldest = newer_than(number, oldest);
   report(oldest, evicted);
   state_[oldest].dirty = 0;
-  --set.dirty;
 }
 
 // A place for an absent line; what was dirty in it is reported.
@@ -262,10 +261,7 @@ Cache::Slot Cache::allocate(std::uint64_t key, Evictions& evicted) {
     make_newest(number, slot);
     if (key_of(slot) != 0) {
       const std::uint64_t old = key_of(slot) - 1;
-      if (state_[slot].dirty != 0) {
-        report(slot, evicted);
-        --set.dirty;
-      }
+      if (state_[slot].dirty != 0) report(slot, evicted);
       index_erase(old);
     }
   }
@@ -363,7 +359,6 @@ void Cache::invalidate(std::uint64_t line, std::uint8_t sectors) {
     if (slot == none) continue;
     Line& left = state_[slot];
     left.valid = static_cast<std::uint8_t>(left.valid & ~gone);
-    if (left.dirty != 0 && (left.dirty & ~gone) == 0) --set_state_[set_of(key)].dirty;
     left.dirty = static_cast<std::uint8_t>(left.dirty & ~gone);
     for (unsigned s = 0; left.partial && s < subsectors_; ++s)
       if (gone & (1u << s)) partial_[std::size_t{slot} * subsectors_ + s] = 0;

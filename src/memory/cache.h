@@ -102,7 +102,7 @@ class Cache {
   struct Set {
     std::uint64_t order = 0;           // narrow_: its ways, four bits each, the newest in the lowest
     Slot newest = none, oldest = none; // else
-    Slot used = 0, reserved = 0, dirty = 0;   // lines
+    Slot used = 0, reserved = 0;
   };
   struct Line {
     std::uint8_t valid = 0, dirty = 0; // 32-byte sectors wholly present; modified

@@ -65,7 +65,6 @@ void Cache::restore_line(Slot slot, std::uint32_t set_number, Bytes& in) {
   line.partial = in.byte() != 0;
   for (unsigned s = 0; line.partial && s < subsectors_; ++s) partial_[std::size_t{slot} * subsectors_ + s] = in.u32();
   if (find(stored - 1, set_number) != none) throw Malformed("a line of a cache stands there twice");
-  if (line.dirty != 0) ++set_state_[set_number].dirty;
   key_of(slot) = stored;
   index_insert(stored - 1, slot);
 }
