@@ -20,7 +20,7 @@ constexpr std::uint64_t measured_loads = 2048;
 constexpr std::uint32_t block_threads = 1024;
 constexpr std::uint64_t round_bytes = 4 * 16 * block_threads;   // what a block reads in one round of the kernel `read`
 constexpr std::uint64_t chunk = 64 << 10;           // of the kernel `turns`
-constexpr std::uint32_t short_turns = 3, long_turns = 12;
+constexpr std::uint32_t short_turns = 3, long_turns = 12;   // chosen after looking: docs/validation.md, "What is off, and doubtful"
 constexpr std::uint64_t streamed = 12 << 20;        // a difference of so much is a steady state even of the largest GPU
 
 // The text with its loads going past L1.
@@ -171,7 +171,8 @@ double Probe::shared_bandwidth(std::uint64_t bytes) {
   return turns(chunks, chunks > (short_turns + long_turns) * impl_->wave() ? 0 : std::min(chunks, most));   // where nothing is read twice, nothing need be read before
 }
 
-// Blocks of two rounds one after the other, as benchmarks of memory have them; nothing is read twice.
+// Blocks of two rounds one after the other, as benchmarks of memory have them; nothing is read twice. Whole waves: a part of one would leave SMs without
+// work in one run and not in the other.
 double Probe::memory_read() {
   Impl& m = *impl_;
   constexpr std::uint64_t bytes = 2 * round_bytes;

@@ -125,6 +125,11 @@ TEST(DeviceMaths, DoublePrecisionElementaryFunctionsAreWithinTheirBounds) {
   check<double>(elementary<double>(1, 1e300));
 }
 
+// Into the subnormal results, and to where the next argument overflows.
+TEST(DeviceMaths, SinglePrecisionExponentialCoversItsWholeRange) {
+  check<float>({ONE(float, exp, -103, -80, even, 2), ONE(float, exp, 80, 88.7F, even, 2)});
+}
+
 TEST(DeviceMaths, DoublePrecisionCoversItsWholeRange) {
   check<double>({ONE(double, exp, -700, 709, even, 2), ONE(double, exp2, -1020, 1023, even, 2),
                  ONE(double, log, 1e-300, 1e300, logarithmic, 2),
