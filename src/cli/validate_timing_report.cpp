@@ -205,7 +205,7 @@ std::vector<Row> rows_of(const ValidationReport& report) {
   for (const Comparison& c : report.curves)
     for (Row& row : rows_of(c)) out.push_back(std::move(row));
   const auto add = [&](const validate::KernelRow& k, const char* group, const char* source) -> Row& {
-    const char* unit = k.quantity == "cycles" ? "cycles" : k.quantity == "time_us" ? "us" : "1";
+    const char* unit = k.quantity == "cycles" ? "cycles" : k.quantity == "time_us" ? "us" : k.quantity.ends_with("_gbs") ? "GB/s" : "1";
     Row row = validate::value_row(group, k.device, fmt::format("{}: {}: {}", k.app, k.kernel, k.quantity), unit, k.measured, k.simulated);
     row.source = source;
     return out.emplace_back(std::move(row));

@@ -186,6 +186,8 @@ const std::vector<Term>& error_ids() {
       // Validation (docs/validation.md).
       {"measured-syntax", "A table of measurements (data/measured) is not what it must be.",
        "Comment lines with #, a line of column names, rows of as many values."},
+      {"measured-quantity", "A table of measured kernels (data/measured) has a quantity that no profiler has.",
+       "Quantities are cycles, time_us, instructions, ipc, l2_gbs and dram_gbs."},
       {"validate-device", "No published measurements of this device are at hand.", "The message lists the devices that have some."},
       {"validate-target", "The comparison with measurements misses a target, and --check asked for it to hold.",
        "The report lists every target that is missed; docs/validation.md says why."},

@@ -3,29 +3,62 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 
 namespace simtlab::validate {
 namespace {
 
-// Of one launch, in the unit of the quantity; nullopt: the result lacks it.
-std::optional<double> value_of(const result::Metrics& m, const std::string& quantity) {
-  const auto ratio = [&](double scale, const char* over, const char* under) -> std::optional<double> {
-    const auto a = m.get(over), b = m.get(under);
-    if (!a || !b || *b == 0) return std::nullopt;
-    return scale * *a / *b;
+// A quantity as a profiler defines it over several launches: the sum of some metrics over that of another, or over the number of launches.
+struct ProfiledQuantity {
+  std::string_view name;
+  std::vector<const char*> over;
+  const char* under;   // nullptr: per launch
+  double scale;
+};
+
+const ProfiledQuantity* quantity_of(std::string_view name) {
+  // What a profiler counts is machine code.
+  static const std::vector<ProfiledQuantity> all = {
+      {"cycles", {"gpu.cycles"}, nullptr, 1},
+      {"time_us", {"gpu.time"}, nullptr, 1e-3},
+      {"instructions", {"gpu.instructions.machine"}, nullptr, 1},
+      {"ipc", {"gpu.instructions.machine"}, "gpu.cycles", 1},
+      {"l2_gbs", {"l2.bytes"}, "gpu.time", 1},   // bytes a nanosecond
+      {"dram_gbs", {"dram.read.bytes", "dram.write.bytes"}, "gpu.time", 1},
   };
-  // What a profiler counts is machine code; results of versions that did not lower have PTX alone.
-  const char* instructions = m.get("gpu.instructions.machine") ? "gpu.instructions.machine" : "gpu.instructions.warp";
-  if (quantity == "cycles") return m.get("gpu.cycles");
-  if (quantity == "instructions") return m.get(instructions);
-  if (quantity == "ipc") return ratio(1, instructions, "gpu.cycles");
-  if (quantity == "time_us") {
-    const auto time = m.get("gpu.time");
-    return time ? std::optional(*time / 1000) : std::nullopt;
+  const auto found = std::ranges::find(all, name, &ProfiledQuantity::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+// nullopt: the result lacks it.
+std::optional<double> metric(const result::Metrics& m, std::string_view name) {
+  // Results of versions that did not lower have PTX alone.
+  if (name == "gpu.instructions.machine" && !m.get(name)) name = "gpu.instructions.warp";
+  return m.get(name);
+}
+
+// Sums over launches.
+struct Sums {
+  double over = 0, under = 0;
+  std::size_t launches = 0;
+};
+
+void add(Sums& sums, const ProfiledQuantity& quantity, const result::Metrics& m) {
+  double over = 0;
+  for (const char* name : quantity.over) {
+    const auto value = metric(m, name);
+    if (!value) return;
+    over += *value;
   }
-  return std::nullopt;
+  const auto under = quantity.under != nullptr ? metric(m, quantity.under) : std::optional(1.0);
+  if (!under) return;
+  sums.over += over;
+  sums.under += *under;
+  ++sums.launches;
 }
 
 // The kernel's own name or, for C++ names, the mangled one.
@@ -50,18 +83,17 @@ std::vector<KernelRow> compare_kernels(const Table& reference, const std::string
     KernelRow row{.device = device, .app = app, .kernel = reference.text(i, "kernel"), .quantity = reference.text(i, "quantity"),
                   .measured = reference.number(i, "value")};
     row.held_out = held_out(app, row.kernel);
-    double sum = 0, launches = 0;
-    for (const result::KernelResult& k : run.kernels) {
-      if (!is_kernel(k, row.kernel)) continue;
-      const auto value = value_of(k.metrics, row.quantity);
-      if (!value) continue;
-      // Merged launches: counters are sums, ratios are means.
-      const bool counter = row.quantity != "ipc";
-      sum += counter ? *value : *value * k.launches;
-      launches += k.launches;
-    }
-    if (launches == 0) continue;
-    row.simulated = sum / launches;
+    const ProfiledQuantity* quantity = quantity_of(row.quantity);
+    if (quantity == nullptr)
+      throw Error(ExitCode::bad_input, "measured-quantity", fmt::format("no profiler's quantity '{}' is known (kernel {} of {})", row.quantity, row.kernel, app),
+                  "quantities are cycles, time_us, instructions, ipc, l2_gbs and dram_gbs");
+    const double first = reference.has("first") ? reference.number(i, "first") : 1;
+    Sums sums;
+    std::size_t launch = 0;
+    for (const result::KernelResult& k : run.kernels)
+      if (is_kernel(k, row.kernel) && static_cast<double>(++launch) >= first) add(sums, *quantity, k.metrics);
+    if (sums.launches == 0 || sums.under == 0) continue;
+    row.simulated = quantity->scale * sums.over / sums.under;
     out.push_back(row);
   }
   return out;

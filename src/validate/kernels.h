@@ -21,7 +21,9 @@ struct KernelRow {
 bool held_out(const std::string& app, const std::string& kernel);
 
 // Rows of `reference` (columns device, app, kernel, quantity, value) for the runs of one application on one device. A kernel launched several
-// times counts with its mean, as in the profiles. A kernel that did not run gives no row.
+// times counts as in the profiles: cycles, time and instructions with the mean over its launches, ratios (ipc, l2_gbs, dram_gbs) as the sum over all launches
+// of what is above over that of what is below. The column `first`, where there is one, is the first launch that counts, from 1: launches before it
+// do something else. A kernel that did not run gives no row. Throws Error(bad_input "measured-quantity").
 std::vector<KernelRow> compare_kernels(const Table& reference, const std::string& device, const std::string& app, const result::Result& run);
 
 struct KernelSummary {

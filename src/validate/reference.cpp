@@ -63,6 +63,8 @@ std::size_t Table::column(std::string_view name) const {
 
 const std::string& Table::text(std::size_t row, std::string_view name) const { return rows_[row].cells[column(name)]; }
 
+bool Table::has(std::string_view name) const { return std::ranges::find(columns_, name) != columns_.end(); }
+
 double Table::number(std::size_t row, std::string_view name) const {
   const std::string& cell = text(row, name);
   double value = 0;

@@ -16,6 +16,7 @@ class Table {
   static Table read(const std::filesystem::path& file);
 
   std::size_t size() const { return rows_.size(); }
+  bool has(std::string_view column) const;
   const std::string& text(std::size_t row, std::string_view column) const;
   double number(std::size_t row, std::string_view column) const;   // above 0
 

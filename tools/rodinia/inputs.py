@@ -136,11 +136,13 @@ def heartwall(data):
     avi(data / "test.avi", width, height, [textured_frame(width, height, s, 11) for s in (0, 1, 2)])
 
 
-def leukocyte(data):
-    """Bright discs (cells) on a dark background inside the rows that the detector looks at."""
+def leukocyte(data, grid=None):
+    """Bright discs (cells) on a dark background inside the rows that the detector looks at. grid: columns and rows of cells that do not touch."""
     width, height = 640, 480
     rng = random.Random(12)
     cells = [(rng.randint(60, width - 60), rng.randint(150, 290)) for _ in range(12)]
+    if grid:
+        cells = [(60 + x * (width - 120) // (grid[0] - 1), 170 + y * 100 // (grid[1] - 1)) for y in range(grid[1]) for x in range(grid[0])]
     frames = []
     for t in range(3):
         image = bytearray(rng.randint(30, 50) for _ in range(width * height))

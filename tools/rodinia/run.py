@@ -138,6 +138,17 @@ def run_app(app, options, work):
     return row
 
 
+def build_meschach(work):
+    """The matrix library that leukocyte links."""
+    library = work / "cuda" / "leukocyte" / "meschach_lib"
+    if (library / "meschach.a").exists():
+        return
+    objects = [s for s in sorted(library.glob("*.c")) if b"main(" not in s.read_bytes()]
+    for source in objects:
+        call(["gcc", "-O2", "-w", "-c", source.name, "-o", source.stem + ".lib.o"], library, 120, tolerate=True)
+    call(["ar", "rcs", "meschach.a"] + [o.name for o in sorted(library.glob("*.lib.o"))], library, 60)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", type=pathlib.Path)
@@ -153,12 +164,7 @@ def main():
     build_hooks(work)
     chosen = [a for a in apps.APPS if not options.apps or a.name in options.apps.split(",")]
     if any(a.name == "leukocyte" for a in chosen):
-        library = work / "cuda" / "leukocyte" / "meschach_lib"
-        if not (library / "meschach.a").exists():
-            objects = [s for s in sorted(library.glob("*.c")) if b"main(" not in s.read_bytes()]
-            for source in objects:
-                call(["gcc", "-O2", "-w", "-c", source.name, "-o", source.stem + ".lib.o"], library, 120, tolerate=True)
-            call(["ar", "rcs", "meschach.a"] + [o.name for o in sorted(library.glob("*.lib.o"))], library, 60)
+        build_meschach(work)
     print(f"Device {options.gpu}, mode {options.mode}.\n")
     print("| application | builds | runs | launches | M warp instructions | s | result | compared with |")
     print("|---|---|---|---|---|---|---|---|")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "device/catalogue.h"
 #include "validate/kernels.h"
 
@@ -89,6 +90,45 @@ TEST(Kernels, CountWithTheMeanOfTheirLaunches) {
   EXPECT_DOUBLE_EQ(rows[0].simulated, 110);
   EXPECT_NEAR(rows[0].error(), 0.1, 1e-12);
   EXPECT_NEAR(rows[1].error(), -0.5, 1e-12);
+}
+
+// One long and one short launch: a profiler's ratio is that of the sums, not the mean of both ratios.
+TEST(Kernels, RatiosAreThoseOfSumsAndBandwidthsAreBytesOverTime) {
+  const Table t("k.csv", "device,app,kernel,quantity,value\nd,a,f,ipc,1\nd,a,f,l2_gbs,1\nd,a,f,dram_gbs,1\nd,a,f,time_us,1\nd,a,f,instructions,1\n");
+  result::Result run;
+  run.kernels = {launch("f", 100), launch("f", 900)};
+  const double instructions[] = {100, 100}, time[] = {1000, 3000}, l2[] = {5000, 1000}, read[] = {300, 100}, written[] = {0, 400};
+  for (std::size_t i = 0; i < 2; ++i) {
+    result::Metrics& m = run.kernels[i].metrics;
+    m.set("gpu.instructions.machine", instructions[i]);
+    m.set("gpu.time", time[i]);
+    m.set("l2.bytes", l2[i]);
+    m.set("dram.read.bytes", read[i]);
+    m.set("dram.write.bytes", written[i]);
+  }
+  const std::vector<KernelRow> rows = compare_kernels(t, "d", "a", run);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_DOUBLE_EQ(rows[0].simulated, 0.2);
+  EXPECT_DOUBLE_EQ(rows[1].simulated, 1.5);
+  EXPECT_DOUBLE_EQ(rows[2].simulated, 0.2);
+  EXPECT_DOUBLE_EQ(rows[3].simulated, 2);
+  EXPECT_DOUBLE_EQ(rows[4].simulated, 100);
+}
+
+TEST(Kernels, LaunchesBeforeTheFirstThatCountsAreLeftOut) {
+  const Table t("k.csv", "device,app,kernel,quantity,value,first\nd,a,f,cycles,100,2\nd,a,g,cycles,100,2\n");
+  result::Result run;
+  run.kernels = {launch("f", 1), launch("g", 5), launch("f", 90), launch("f", 130)};
+  const std::vector<KernelRow> rows = compare_kernels(t, "d", "a", run);
+  ASSERT_EQ(rows.size(), 1u);   // g ran once, and that launch does not count
+  EXPECT_DOUBLE_EQ(rows[0].simulated, 110);
+}
+
+TEST(Kernels, AQuantityThatNoProfilerHasIsAnError) {
+  const Table t("k.csv", "device,app,kernel,quantity,value\nd,a,f,furlongs,100\n");
+  result::Result run;
+  run.kernels = {launch("f", 1)};
+  EXPECT_THROW(compare_kernels(t, "d", "a", run), Error);
 }
 
 TEST(Kernels, HalvesAreByNameAndBothAreReported) {
