@@ -17,8 +17,8 @@ struct Lanes {
 const std::vector<Lanes>& other_lanes() {
   static const std::vector<Lanes> all = {
       {"division", "the subroutines of division and square root", true, {"int_div", "fp32_div", "fp32_sqrt"}},
-      {"fp64", "the fp64 units", true, {"fp64", "fp64_div", "fp64_sqrt"}},
-      {"special", "the special function and conversion units", true, {"sfu", "convert", "convert64"}},
+      {"fp64", "the fp64 units, and conversions of 64 bits that are as fast as they", true, {"fp64", "fp64_div", "fp64_sqrt"}},
+      {"special", "the special function and conversion units", true, {"sfu", "convert"}},
       {"control", "the branch units", true, {"control", "vote", "barrier", "fence"}},
       {"constant", "the constant cache", true, {"constant"}},
       {"texture", "the texture units", false, {"texture"}},
@@ -35,7 +35,7 @@ class Collector {
     if (knows_mix(c_)) {
       cores();
       pipeline();
-      for (const Lanes& l : other_lanes()) sm(l.name, l.doc, true, l.per_scheduler, lanes(l.classes));
+      for (const Lanes& l : other_lanes()) sm(l.name, l.doc, true, l.per_scheduler, lanes(l.classes) + (l.name == conversions_of_64_bits() ? of("convert64") : 0));
       if (c_.insts > 0 && issue_per_cycle_ > 0) sm("issue", "the issue slots of the schedulers", true, true, c_.insts / issue_per_cycle_);
       shared();
       load_store();
@@ -53,6 +53,12 @@ class Collector {
   double of(std::string_view name) const {
     const std::size_t k = class_index(name);
     return c_.mix.insts[k] > 0 ? c_.mix.insts[k] * c_.warp_size / c_.mix.throughput[k] : 0;
+  }
+
+  // As fast as fp64 arithmetic: its units do them.
+  std::string_view conversions_of_64_bits() const {
+    const auto& rate = c_.mix.throughput;
+    return rate[class_index("convert64")] == rate[class_index("fp64")] ? "fp64" : "special";
   }
 
   void sm(std::string_view name, std::string_view doc, bool compute, bool per_scheduler, double warp_cycles) {

@@ -20,6 +20,9 @@ bool shares_cores(const device::Device& device, OpClass c) {
 // Units of the whole SM with a queue in front.
 bool is_queued(Pipe pipe) { return pipe == Pipe::mio || pipe == Pipe::lg || pipe == Pipe::tex; }
 
+// Conversions from and to 64-bit types: where they are as fast as fp64 arithmetic it is the fp64 units that do them.
+bool converts_in_fp64(const device::Device& device) { return throughput_of(device, OpClass::convert64) == throughput_of(device, OpClass::fp64); }
+
 Pipe pipe_of(const device::Device& device, OpClass c) {
   using enum OpClass;
   const bool split = device.cc_major >= 7;   // integer units beside the floating-point ones
@@ -43,8 +46,9 @@ Pipe pipe_of(const device::Device& device, OpClass c) {
       return Pipe::fp64;
     case sfu:
     case convert:
-    case convert64:
       return Pipe::xu;
+    case convert64:
+      return converts_in_fp64(device) ? Pipe::fp64 : Pipe::xu;
     case shuffle:
     case shared:
     case shared_atomic:

@@ -128,6 +128,15 @@ TEST(Throughput, ClassesShareLanesAsTheMachineDoes) {
   EXPECT_DOUBLE_EQ(bound_value(throughput().evaluate(c, {}), "T_integer-slow"), 4 * apart);
 }
 
+TEST(Throughput, ConversionsOf64BitsTakeTheFp64UnitsWhereTheyAreAsFast) {
+  Counts c = bound_counts("blocks = 100\nthreads_per_block = 256\nactive_blocks_per_sm = 4\nilp = 1\nmlp = 1\n" + op_class("fp64", 10) + op_class("convert64", 10));
+  const double both = bound_value(throughput().evaluate(c, {}), "T_fp64");
+  EXPECT_FALSE(has(throughput().evaluate(c, {}), "T_special"));
+  c.mix.throughput[class_index("convert64")] = 16;
+  EXPECT_DOUBLE_EQ(bound_value(throughput().evaluate(c, {}), "T_fp64"), both / 2);
+  EXPECT_DOUBLE_EQ(bound_value(throughput().evaluate(c, {}), "T_special"), both);
+}
+
 TEST(Throughput, IsFiniteAndNoShorterThanItsFloorWhateverTheCounts) {
   Counts base = bound_counts(
       "blocks = 1000\nthreads_per_block = 128\nactive_blocks_per_sm = 8\nilp = 1\nmlp = 1\nl1_bytes = 1024000\nl2_bytes = 1024000\ndram_bytes = 1024000\n"
