@@ -1,6 +1,7 @@
 #include "ptx/fold.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "ptx/fold_parts.h"
 #include "ptx/liveness.h"
@@ -22,6 +23,7 @@ class Folder {
     known_.assign(f_.code.size(), false);
     fold_branches();
     for (std::uint32_t pc = 0; pc < f_.code.size(); ++pc) fold_operand(pc);
+    for (Inst& inst : f_.code) inst.shifts = by_power_of_two(inst);
     only_address_.assign(types_.size(), Answer::unknown);
     for (std::uint32_t pc = 0; pc < f_.code.size(); ++pc) fold_address(pc);
     for (std::uint32_t pc = 0; pc < f_.code.size(); ++pc) take_in(pc);
@@ -194,7 +196,7 @@ class Folder {
         return (inst.mods.to || inst.mods.space == Space::global) && !inst.frame_relative &&
                (inst.src[0].kind == OperandKind::imm ? once : coalesces(pc));
       case Op::cvt:
-        return once && keeps_bits(inst) && coalesces(pc);
+        return once && ((keeps_bits(inst) && coalesces(pc)) || saturates(pc, inst));
       case Op::not_:
         return inst.type == Type::pred && once && keeps_for_all(pc);
       default:
@@ -206,6 +208,15 @@ class Folder {
   static bool is_launch_constant(const Operand& o) {
     const auto s = static_cast<Special>(o.index);
     return (s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z);
+  }
+
+  // Cutting to [0, 1] is a modifier of the sum or product before it.
+  bool saturates(std::uint32_t pc, const Inst& inst) const {
+    if (!inst.mods.sat || inst.type != Type::f32 || inst.stype != Type::f32 || inst.src[0].kind != OperandKind::reg) return false;
+    const std::uint32_t d = definition(inst.src[0]);
+    if (d == none || !plain(f_.code[d]) || f_.code[d].type != Type::f32 || !only_user(d, pc)) return false;
+    const Op made = f_.code[d].op;
+    return made == Op::add || made == Op::sub || made == Op::mul || made == Op::fma || made == Op::mad;
   }
 
   // A conversion between integers that leaves the register as it is.
@@ -249,6 +260,13 @@ class Folder {
     const auto offset = size_of(inst.type) == 8 ? static_cast<std::int64_t>(bits) : static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
     if (offset > largest_offset || offset < -largest_offset) return;
     if (keeps_for_all(pc) && only_address(inst.dst[0].index)) inst.fold = Fold::address;
+  }
+
+  bool by_power_of_two(const Inst& inst) const {
+    if ((inst.op != Op::mul && inst.op != Op::mad) || !is_integer(inst.type) || inst.mods.cc_in || inst.mods.cc_out || inst.mods.sat) return false;
+    const unsigned sign = 8 * size_of(inst.type) - 1;
+    const auto fits = [&](const Operand& o) { return is_number(o) && std::has_single_bit(constant(o)->value) && constant(o)->value >> sign == 0; };
+    return fits(inst.src[0]) || fits(inst.src[1]);
   }
 
   // What of the instruction's operands it can do itself.
@@ -295,7 +313,7 @@ class Folder {
     if (made.op == Op::mul && made.mods.mul == MulMode::wide && bytes == 8 && size_of(made.type) == 4)
       return summed_everywhere(made) && keeps_for_all(producer) ? Fold::wide : Fold::none;
     if (!only_user(producer, pc) || size_of(types_[made.dst[0].index]) != bytes) return Fold::none;
-    if (made.op == Op::mul && made.mods.mul == MulMode::lo && bytes == 4) return Fold::product;
+    if (made.op == Op::mul && made.mods.mul == MulMode::lo && bytes == 4) return made.shifts ? Fold::shift : Fold::product;
     if (made.op == Op::shl && is_number(made.src[1])) return Fold::shift;
     if (is_sum(made) && made.takes == Fold::none && is_integer(made.type)) return Fold::sum;
     return Fold::none;

@@ -2,7 +2,7 @@
 //
 // PTX is written for an endless register file and has one operation an instruction. Machine code reads parameters and constants as operands,
 // adds a constant offset in the access itself, and has instructions with three operands that do the work of two. fold() marks each
-// instruction that disappears into others (Inst::fold) and each that takes another in (Inst::takes). Which of them a device's machine code can
+// instruction that disappears into others (Inst::fold), each that takes another in (Inst::takes), and products that are shifts (Inst::shifts). Which of them a device's machine code can
 // do, and how many instructions the rest becomes, is decided where the device is known (timing/lowering.h). Execution does not look at the marks.
 //
 // Rules are those of an assembler that schedules within a block: an instruction is taken in by its only user in the same block, and

@@ -102,7 +102,7 @@ struct CallSite {
 // Why an instruction is none in machine code (ptx/fold.h).
 enum class Fold : std::uint8_t {
   none,
-  operand,    // a constant, a parameter, a copy that keeps its source's register: what uses it reads that; a jump that a layout saves
+  operand,    // a constant, a parameter, a copy that keeps its source's register: what uses it reads that; saturation of the result before; a jump that a layout saves
   address,    // register + constant: the sum is in the offset of the accesses that use it
   product,    // taken in by a sum: fused multiply-add
   wide,       // 32 x 32 -> 64 bit product, taken in by 64-bit sums
@@ -146,6 +146,7 @@ struct Inst {
   Fold fold = Fold::none;            // into what it disappears, and what it takes in; execution does not look at them
   Fold takes = Fold::none;
   bool low_half = false;             // nobody looks at the upper half of the 64-bit result
+  bool shifts = false;               // a product by a power of two that the assembler knows
   std::array<Operand, max_dst> dst{};
   std::array<Operand, max_src> src{};
   std::int64_t imm_offset = 0;       // added to src[0] of memory instructions

@@ -86,6 +86,7 @@ bool Lowering::folds(const Inst& inst) const {
 Lowered Lowering::integer(const Inst& inst, Lowered out) const {
   if (inst.op == Op::mov && inst.dst_count > 1) return out;
   const bool product = inst.op == Op::mul || inst.op == Op::mad;
+  if (product && inst.shifts && inst.fold != Fold::wide && (!split_ || ptx::size_of(inst.type) == 8)) return shifted(inst, out);
   if (product && inst.mods.mul == MulMode::wide && inst.fold != Fold::wide) return times(out, split_ ? 1 : narrow_multiplier_ ? 5 : 2, OpClass::int_mul);
   if (ptx::size_of(inst.type) == 8 && !inst.low_half) return wide(inst, out);
   switch (inst.op) {
@@ -106,6 +107,14 @@ Lowered Lowering::integer(const Inst& inst, Lowered out) const {
     default:
       return out;
   }
+}
+
+// A product by a power of two: a shift of each half of the result, which from 5.0 on takes a sum with it.
+Lowered Lowering::shifted(const Inst& inst, Lowered out) const {
+  const bool extends = inst.mods.mul == MulMode::wide, wide = !inst.low_half && ptx::size_of(inst.type) == (extends ? 4 : 8);
+  const bool sums = inst.op == Op::mad && (wide || inst.mods.mul == MulMode::hi);   // of 32 bits shift and sum are one anyway
+  const unsigned halves = wide ? 2 : 1;
+  return times(out, halves + (!sums ? 0 : !three_operands_ ? halves : extends ? 1 : 0), OpClass::int_alu);
 }
 
 // 64-bit integers in two registers.

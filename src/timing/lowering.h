@@ -8,7 +8,7 @@
 //
 // Counts for compute capability 7.5 and later are those of the manufacturer's assembler (CUDA 13.0, sm_75) for one instruction with unknown operands,
 // less copies; 7.0 is taken to be the same. Those of earlier ones, which it no longer serves, are estimated from what their instruction sets have:
-// 16-bit multipliers in 5.x and 6.x, no three-operand add before 5.0, no 32 x 32 + 64 bit multiply-add before 7.0.
+// 16-bit multipliers in 5.x and 6.x, shifts for products by powers of two, no three-operand add before 5.0, no 32 x 32 + 64 bit multiply-add before 7.0.
 // What is not modelled is in docs/deviations.d/timing.md.
 #pragma once
 
@@ -41,6 +41,7 @@ class Lowering {
  private:
   bool folds(const ptx::Inst& inst) const;
   Lowered integer(const ptx::Inst& inst, Lowered out) const;
+  Lowered shifted(const ptx::Inst& inst, Lowered out) const;
   Lowered wide(const ptx::Inst& inst, Lowered out) const;
   Lowered bits(const ptx::Inst& inst, Lowered out) const;
   Lowered function(const ptx::Inst& inst, Lowered out) const;

@@ -80,6 +80,15 @@ class Damage(Case):
         self.fails(3, "trace", "info", self.folder / "none.simt", says="[trace-file]")
         self.fails(3, "run", "--trace", self.folder, says="[file-directory]")
 
+    def test_the_version_before_is_read(self):
+        trace = self.trace()
+        replayed = self.ok("run", trace, "--json").stdout
+        content = bytearray(trace.read_bytes())
+        self.assertEqual(content[8], 3)
+        content[8] = 2   # the code of this kernel has nothing that version 2 lacks
+        trace.write_bytes(content)
+        self.assertEqual(comparable(self.ok("run", trace, "--json").stdout), comparable(replayed))
+
     def test_truncated_and_changed_traces_name_the_file_and_the_byte(self):
         whole = self.trace().read_bytes()
         file = self.folder / "x.simt"

@@ -113,7 +113,7 @@ void instruction(Io& io, I& i) {
   if (i.dst_count > ptx::max_dst || i.src_count > ptx::max_src) throw Malformed("an instruction has too many operands");
   for (unsigned k = 0; k < i.dst_count; ++k) operand(io, i.dst[k]);
   for (unsigned k = 0; k < i.src_count; ++k) operand(io, i.src[k]);
-  io.flags(i.frame_relative, i.low_half);
+  io.flags(i.frame_relative, i.low_half, i.shifts);   // shifts: from version 3 on
   io.one_of(i.fold, ptx::Fold::predicate);
   io.one_of(i.takes, ptx::Fold::predicate);
   io.signed_number(i.imm_offset);

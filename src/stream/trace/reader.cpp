@@ -122,8 +122,8 @@ void Reader::read_ends() {
   if (bytes.size() < file_header_bytes || std::memcmp(bytes.data(), file_magic.data(), file_magic.size()) != 0)
     refuse("trace-file", "this is no trace of simtlab", "simtlab run ... --record FILE writes one; Accel-Sim's are named kernelslist.g");
   const std::uint32_t version = Bytes(std::span(bytes).subspan(8)).u32();
-  if (version != format_version)
-    refuse("trace-version", fmt::format("the trace has version {} of the format; this simtlab reads {}", version, format_version), "record it again");
+  if (version < oldest_format_version || version > format_version)
+    refuse("trace-version", fmt::format("the trace has version {} of the format; this simtlab reads {} to {}", version, oldest_format_version, format_version), "record it again");
   if (size < file_header_bytes + footer_bytes) damaged(size, "it ends within its first part; the recording or a copy was cut off");
   bytes.resize(footer_bytes);
   input_->read(size - footer_bytes, bytes);

@@ -56,6 +56,27 @@ TEST(Fold, AWideProductGoesIntoAllItsSumsOrNone) {
   EXPECT_EQ(fold_at(two + "st.global.u64 [%d4], %d3;", 2), none);
 }
 
+TEST(Fold, SaturationIsPartOfTheSumOrProductBefore) {
+  const std::string load = "ld.shared.f32 %f1, [s]; ";
+  EXPECT_EQ(fold_at(load + "fma.rn.f32 %f2, %f1, %f1, %f1; cvt.sat.f32.f32 %f3, %f2; st.shared.f32 [s], %f3;", 2), operand);
+  EXPECT_EQ(fold_at(load + "add.f32 %f2, %f1, %f1; cvt.ftz.sat.f32.f32 %f3, %f2; st.shared.f32 [s], %f3;", 2), operand);
+  EXPECT_EQ(fold_at(load + "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2; st.shared.f32 [s], %f2; st.shared.f32 [s+4], %f3;", 2), none) << "the sum is looked at, too";
+  EXPECT_EQ(fold_at(load + "cvt.sat.f32.f32 %f3, %f1; st.shared.f32 [s], %f3;", 1), none) << "a load has no modifier";
+  EXPECT_EQ(fold_at(load + "ex2.approx.f32 %f2, %f1; cvt.sat.f32.f32 %f3, %f2; st.shared.f32 [s], %f3;", 2), none);
+}
+
+TEST(Fold, ProductsByPowersOfTwoAreShifts) {
+  const auto shifts = [](const std::string& body, std::size_t pc) { return folded("mov.u32 %r1, %tid.x; " + body + " st.shared.u32 [s], %r2;")->functions[0].code[pc].shifts; };
+  EXPECT_TRUE(shifts("mul.lo.s32 %r2, %r1, 8;", 1));
+  EXPECT_TRUE(shifts("mul.lo.u32 %r2, 1073741824, %r1;", 1));
+  EXPECT_TRUE(shifts("mov.u32 %r3, 8; mad.lo.s32 %r2, %r1, %r3, %r1;", 2));
+  EXPECT_FALSE(shifts("mul.lo.s32 %r2, %r1, 12;", 1));
+  EXPECT_FALSE(shifts("mul.lo.s32 %r2, %r1, 0;", 1));
+  EXPECT_FALSE(shifts("mul.wide.s32 %d1, %r1, -2147483648; cvt.u32.u64 %r2, %d1;", 1)) << "the sign";
+  EXPECT_FALSE(shifts("mul.lo.s32 %r2, %r1, %r1;", 1));
+  EXPECT_EQ(fold_at("mov.u32 %r1, %tid.x; mul.lo.s32 %r2, %r1, 8; add.s32 %r3, %r2, %r1; st.shared.u32 [s], %r3;", 1), shift);
+}
+
 TEST(Fold, AnOffsetThatNoAccessCanHoldStays) {
   EXPECT_EQ(fold_at("ld.param.u64 %d1, [p]; add.s64 %d2, %d1, 8388608; ld.global.f32 %f1, [%d2]; st.shared.f32 [s], %f1;", 1), none);
   EXPECT_EQ(fold_at("ld.param.u64 %d1, [p]; add.s64 %d2, %d1, 8388607; ld.global.f32 %f1, [%d2]; st.shared.f32 [s], %f1;", 1), address);
