@@ -25,13 +25,15 @@ DM_FN double exp_scaled(double x, int s) {
   return scale(1.0 + (r + expm1_tail(r)), static_cast<int>(k) + s);
 }
 DM_FN double exp(double x) { return is_nan(x) ? x + x : exp_scaled(x, 0); }
-// Without a branch and with the special function unit for 2^k too, as short as in GPU libraries: kernels call it in inner loops. k is rounded towards
-// zero, so that neither factor overflows before the product does; a NaN comes through both comparisons.
+// As short as in GPU libraries, without a branch and with one use of the special function unit: kernels call it in inner loops. k is the nearest
+// integer to x / ln 2, held in [-126, 126]; the sum with 2^23 + 2^22 + 127 rounds it and has its exponent in the low bits. Beyond that range r grows, so that 2^r
+// overflows, or makes the product subnormal, in the last multiplication. A NaN comes through r.
 DM_FN float exp(float x) {
-  const float k = trunc_(x * DM_LOG2E_F32_1);
-  const float r = fma_(k, -DM_LN2X_F32_2, fma_(k, -DM_LN2X_F32_1, x));
-  const float y = ex2_approx(r * DM_LOG2E_F32_1) * ex2_approx(k);
-  return x < -105.0f ? 0.0f : x > 105.0f ? infinity<float>() : y;
+  constexpr float magic = 12582912.0f + 127.0f;
+  const float t = fma_(unit_(fma_(x, DM_LOG2E_F32_1 / 252.0f, 0.5f)), 252.0f, magic - 126.0f);
+  const float k = t - magic;
+  const float r = fma_(x, DM_LOG2E_F32_2, fma_(x, DM_LOG2E_F32_1, -k));
+  return ex2_near(r) * from_bits(bits(t) << 23);
 }
 
 DM_FN float exp2(float x) {

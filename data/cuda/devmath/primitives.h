@@ -44,7 +44,8 @@ DM_FN float fma_(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 DM_FN double fma_(double a, double b, double c) { return __builtin_fma(a, b, c); }
 DM_FN float abs_(float x) { return __builtin_fabsf(x); }
 DM_FN double abs_(double x) { return __builtin_fabs(x); }
-DM_FN float copysign_(float x, float s) { return __builtin_copysignf(x, s); }
+// In logic: the compiler's own compares and selects.
+DM_FN float copysign_(float x, float s) { return from_bits((bits(x) & 0x7fffffffu) | (bits(s) & 0x80000000u)); }
 DM_FN double copysign_(double x, double s) { return __builtin_copysign(x, s); }
 DM_FN float rint_(float x) { return __builtin_rintf(x); }
 DM_FN double rint_(double x) { return __builtin_rint(x); }
@@ -63,10 +64,18 @@ DM_FN double max_(double a, double b) { return __builtin_fmax(a, b); }
 #if defined(__CUDA__)
 DM_FN float ex2_approx(float x) { return __nvvm_ex2_approx_f(x); }
 DM_FN float lg2_approx(float x) { return __nvvm_lg2_approx_f(x); }
+// The same where neither the argument nor the result matters once it is subnormal: one instruction, without a check of the range.
+DM_FN float ex2_near(float x) { return __nvvm_ex2_approx_ftz_f(x); }
+DM_FN float rcp_near(float x) { return __nvvm_rcp_approx_ftz_f(x); }
+DM_FN float unit_(float x) { return __nvvm_saturate_f(x); }   // cut to [0, 1]; NaN is 0
 DM_FN u64 mulhi(u64 a, u64 b) { return __nvvm_mulhi_ull(a, b); }
 #else
 DM_FN float ex2_approx(float x) { return static_cast<float>(std::exp2(static_cast<double>(x))); }
 DM_FN float lg2_approx(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
+DM_FN float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
+DM_FN float ex2_near(float x) { return flushed(ex2_approx(flushed(x))); }
+DM_FN float rcp_near(float x) { return flushed(1.0f / flushed(x)); }
+DM_FN float unit_(float x) { return x > 1.0f ? 1.0f : x > 0.0f ? x : 0.0f; }
 DM_FN u64 mulhi(u64 a, u64 b) { return static_cast<u64>((static_cast<unsigned __int128>(a) * b) >> 64); }
 #endif
 

@@ -173,12 +173,18 @@ template <class T> DM_FN T atan_unit(T t) {
   const T z = t * t;
   return fma_(t * z, atan_poly(z), t);
 }
+// 1/a where `inverse`, else a. Of float in any case, which is shorter than a branch; what the fast reciprocal loses is far below the half pi that the
+// result is taken from.
+DM_FN double inverse_if(bool inverse, double a) { return inverse ? 1.0 / a : a; }
+DM_FN float inverse_if(bool inverse, float a) {
+  const float b = rcp_near(a);
+  return inverse ? b : a;
+}
 template <class T> DM_FN T atan(T x) {
-  if (is_nan(x)) return x + x;
   const T a = abs_(x);
   const bool inverse = a > T(1);
-  const T v = atan_unit(inverse ? T(1) / a : a);
-  return x == T(0) ? x : copysign_(inverse ? half_pi_hi(x) - (v - half_pi_lo(x)) : v, x);
+  const T v = atan_unit(inverse_if(inverse, a));
+  return copysign_(inverse ? half_pi_hi(x) - (v - half_pi_lo(x)) : v, x);
 }
 template <class T> DM_FN T atan2(T y, T x) {
   if (is_nan(x) || is_nan(y)) return x + y;
