@@ -120,7 +120,7 @@ class Builder {
 
   Command device_flags() const {
     Command c{options_.device_debug ? "-O0" : "-O2", "-gline-directives-only", "-w"};
-    if (!options_.device_debug) append(c, schedule_for_latency);
+    if (!options_.device_debug) append(c, in_place_of_the_assembler);
     // `if (lane == 0) x = atomicAdd(...); x = __shfl_sync(mask, x, 0);` passes an x to the shuffle that most lanes
     // have not set. nvcc allows that; clang's rule that arguments are defined would let it drop the `if`.
     append(c, {"-Xclang", "-no-enable-noundef-analysis"});

@@ -109,7 +109,7 @@ class Compiler {
     Command c{"-x", "cl", "--target=nvptx64-nvidia-nvcl", "-include", tools_.prelude.string(), "-Xclang", "-target-cpu", "-Xclang",
               request_.architecture, options_.optimisation, "-gline-directives-only", "-gdwarf-2", "-fno-crash-diagnostics", "-fno-color-diagnostics",
               "-Xclang", "-mlink-builtin-bitcode", "-Xclang", libclc_.string(), "-Wno-linker-warnings", "-Wno-unused-command-line-argument"};
-    if (options_.optimisation != "-O0") c.insert(c.end(), schedule_for_latency.begin(), schedule_for_latency.end());
+    if (options_.optimisation != "-O0") c.insert(c.end(), in_place_of_the_assembler.begin(), in_place_of_the_assembler.end());
     if (request_.global_offset) c.push_back("-DSIMTLAB_GLOBAL_OFFSET");
     c.insert(c.end(), options_.clang.begin(), options_.clang.end());
     // Programs give their sources as text and expect #include "..." to look in the folder where they run.
