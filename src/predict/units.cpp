@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "device/shared_units.h"
+
 namespace simtlab::predict {
 namespace {
 
@@ -55,10 +57,9 @@ class Collector {
     return c_.mix.insts[k] > 0 ? c_.mix.insts[k] * c_.warp_size / c_.mix.throughput[k] : 0;
   }
 
-  // As fast as fp64 arithmetic: its units do them.
   std::string_view conversions_of_64_bits() const {
     const auto& rate = c_.mix.throughput;
-    return rate[class_index("convert64")] == rate[class_index("fp64")] ? "fp64" : "special";
+    return device::fp64_units_convert(rate[class_index("fp64")], rate[class_index("convert64")]) ? "fp64" : "special";
   }
 
   void sm(std::string_view name, std::string_view doc, bool compute, bool per_scheduler, double warp_cycles) {

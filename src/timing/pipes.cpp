@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "device/shared_units.h"
 
 namespace simtlab::timing {
 namespace {
@@ -19,9 +20,6 @@ bool shares_cores(const device::Device& device, OpClass c) {
 
 // Units of the whole SM with a queue in front.
 bool is_queued(Pipe pipe) { return pipe == Pipe::mio || pipe == Pipe::lg || pipe == Pipe::tex; }
-
-// Conversions from and to 64-bit types: where they are as fast as fp64 arithmetic it is the fp64 units that do them.
-bool converts_in_fp64(const device::Device& device) { return throughput_of(device, OpClass::convert64) == throughput_of(device, OpClass::fp64); }
 
 Pipe pipe_of(const device::Device& device, OpClass c) {
   using enum OpClass;
@@ -48,7 +46,7 @@ Pipe pipe_of(const device::Device& device, OpClass c) {
     case convert:
       return Pipe::xu;
     case convert64:
-      return converts_in_fp64(device) ? Pipe::fp64 : Pipe::xu;
+      return device::fp64_units_convert(throughput_of(device, fp64), throughput_of(device, convert64)) ? Pipe::fp64 : Pipe::xu;
     case shuffle:
     case shared:
     case shared_atomic:
