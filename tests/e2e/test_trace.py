@@ -72,7 +72,7 @@ class Damage(Case):
 
     def test_files_that_are_no_trace(self):
         for content, error in ((b"", "trace-file"), (b"hello, I am a text\n" * 10, "trace-file"),
-                               (b"SIMTRACE" + bytes([9, 0, 0, 0]) + bytes(100), "trace-version")):
+                               (b"SIMTRACE" + bytes([1, 0, 0, 0]) + bytes(100), "trace-version"), (b"SIMTRACE" + bytes([9, 0, 0, 0]) + bytes(100), "trace-version")):
             file = self.folder / "x.simt"
             file.write_bytes(content)
             self.fails(3, "run", file, says=error)

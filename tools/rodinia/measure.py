@@ -47,7 +47,7 @@ def leukocyte_36(data):
 
 # Application, device, changes of its entry in apps.py. edit: in the copy of the suite. lavaMD: in 0.67 ms a Titan X (96 fp64 lanes) cannot
 # do the published work in double precision, so single was measured. leukocyte: 11 thousand threads are 36 cells (blocks of 320); 3 M instructions are
-# one iteration of the 500 that one launch of the public source makes at most.
+# an iteration or two of the 500 that one launch of the public source makes at most; one is run.
 RUNS = [
     ("b+tree", "v100", {"make_input": btree_million}),
     ("backprop", "v100", {"run": ["65536"]}),

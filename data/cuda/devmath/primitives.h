@@ -45,7 +45,7 @@ DM_FN double fma_(double a, double b, double c) { return __builtin_fma(a, b, c);
 DM_FN float abs_(float x) { return __builtin_fabsf(x); }
 DM_FN double abs_(double x) { return __builtin_fabs(x); }
 // In logic: the compiler's own compares and selects.
-DM_FN float copysign_(float x, float s) { return from_bits((bits(x) & 0x7fffffffu) | (bits(s) & 0x80000000u)); }
+DM_FN float copysign_(float x, float s) { return from_bits((bits(x) & Type<float>::abs_mask) | (bits(s) & ~Type<float>::abs_mask)); }
 DM_FN double copysign_(double x, double s) { return __builtin_copysign(x, s); }
 DM_FN float rint_(float x) { return __builtin_rintf(x); }
 DM_FN double rint_(double x) { return __builtin_rint(x); }

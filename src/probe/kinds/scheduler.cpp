@@ -84,7 +84,7 @@ std::string order_of(const Turns& t, double alone) {
   if (near(sorted.front(), n * alone) && near(sorted.back(), n * alone)) return "lrr";
   bool serial = true, grouped = sorted.size() > 8;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    // Now and then one waits for instructions, on a K40 for up to 0.6 of its time.
+    // Now and then one waits for instructions, on the simulated K40 for up to 0.6 of its time.
     serial = serial && (std::abs(sorted[i] - (i == 0 ? 0 : sorted[i - 1]) - alone) < 0.65 * alone || near(sorted[i], static_cast<double>(i + 1) * alone));
     grouped = grouped && near(sorted[i], (i < 8 ? 8 : n) * alone);
   }
