@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/backlog.h"
 #include "memory/time.h"
 #include "stream/trace/bytes.h"
 
@@ -21,6 +22,7 @@ struct DramRequest {
   bool write = false;
   std::uint64_t tag = 0;         // given back when done
   std::uint32_t source = 0;      // who asks, for schedulers that are fair
+  std::uint32_t slice = 0;       // of L2, for the backlog
 };
 
 struct DramDone {
@@ -51,6 +53,8 @@ class Dram {
   // Appends what finished at or before now, in a fixed order. Writes are reported when they leave the queue.
   virtual void advance(Cycle now, std::vector<DramDone>& done) = 0;
   virtual DramStatistics statistics() const = 0;
+  // Who is told of requests that wait: reads until their data has left the channel, writes until it takes them. Null: nobody.
+  void tell(Backlog* backlog) { backlog_ = backlog; }
   // The channels behind it, for their own statistics; null where there are none.
   virtual dram::Channels* channels() { return nullptr; }
   // A launch has ended: time passes until `end` for what counts it (energy, idle time). Returns the time in clocks of channels().
@@ -60,6 +64,9 @@ class Dram {
   // What restart() leaves, for checkpoints; nothing in most memories. restore() throws stream::trace::Malformed.
   virtual void save(stream::trace::Buffer&) const {}
   virtual void restore(stream::trace::Bytes&) {}
+
+ protected:
+  Backlog* backlog_ = nullptr;
 };
 
 }  // namespace simtlab::memory

@@ -99,6 +99,7 @@ void DramChannels::push(const DramRequest& request, Cycle now) {
   const std::uint64_t capacity = channels_->channel_bytes();
   flights_[index].base = capacity == 0 || line < capacity / line_bytes ? line * line_bytes : line * line_bytes % capacity;
   ++partitions_[request.partition].waiting;
+  if (backlog_ != nullptr) backlog_->waits(request.slice, now);
   Channel& channel = queues_[number];
   channel.queue.push(index);
   if (channel.listed || admit(number, now)) return;
@@ -137,6 +138,7 @@ void DramChannels::leave_queue(std::uint32_t number, const Flight& flight, Cycle
   Partition& partition = partitions_[number];
   const bool was_full = partition.waiting >= config_.request_queue;
   --partition.waiting;
+  if (flight.request.write && backlog_ != nullptr) backlog_->served(flight.request.slice, now);
   if (flight.request.write)
     events_.push(now + 1, {{flight.request.tag, number, true, flight.request.sectors}, What::done});
   else if (was_full)
@@ -151,6 +153,7 @@ void DramChannels::complete(const dram::Completion& completion, Cycle now) {
   const DramRequest& request = flight.request;
   const bool last = flight.outstanding == 0 && flight.unsent == 0;
   if (!request.write) {
+    if (last && backlog_ != nullptr) backlog_->served(request.slice, now);
     const Cycle begin = partitions_[request.partition].port.take(clocks_.to_outer(completion.at), access_cost_);
     if (begin <= now)
       give_place(request.partition);

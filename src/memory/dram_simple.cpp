@@ -41,10 +41,15 @@ void DramSimple::push(const DramRequest& request, Cycle now) {
   bytes_[request.partition] += sectors * 32;
   const FixedCycles transfer = sectors * (request.write ? write_cost_ : read_cost_);
   const Cycle start = ports_[request.partition].take(now, hit ? transfer : std::max(transfer, least_row_miss_));
+  if (backlog_ != nullptr && start > now) {
+    backlog_->waits(request.slice, now);
+    waiting_.push(start, {start, request.slice});
+  }
   done_.push(request.write ? start + 1 : start + config_.latency, {request.tag, request.partition, request.write, request.sectors});
 }
 
 void DramSimple::advance(Cycle now, std::vector<DramDone>& done) {
+  for (Waiting item; waiting_.pop(now, item);) backlog_->served(item.slice, item.until);
   for (DramDone item; done_.pop(now, item);) done.push_back(item);
 }
 
@@ -60,6 +65,7 @@ void DramSimple::restart() {
   std::fill(bytes_.begin(), bytes_.end(), 0);
   for (Port& port : ports_) port.reset();
   done_.restart();
+  waiting_.restart();
   statistics_ = {};
 }
 

@@ -37,6 +37,10 @@ class DramSimple final : public Dram {
   void restore(stream::trace::Bytes& in) override;
 
  private:
+  struct Waiting {
+    Cycle until = 0;
+    std::uint32_t slice = 0;
+  };
   bool open_row(std::uint32_t partition, std::uint64_t row);
 
   DramSimpleConfig config_;
@@ -49,6 +53,7 @@ class DramSimple final : public Dram {
   std::vector<std::uint8_t> next_way_;   // partitions x sets
   std::vector<std::uint64_t> bytes_;     // by partition
   Calendar<DramDone> done_;
+  Calendar<Waiting> waiting_;            // for the backlog: requests whose turn has not come; no event of its own
   DramStatistics statistics_;
 };
 

@@ -329,9 +329,11 @@ constexpr MetricDeclaration rows[] = {
     {"scheduler.slots", "1", "Scheduler cycles accounted: one per warp scheduler and cycle of the kernel.",
      "kernel", "", "ncu: smsp__cycles_elapsed.sum", sum, ""},
     {"gpu.stall.classic.dram_full", "cycles",
-     "L2 slice cycles with 8 or more requests that the slice cannot serve (no miss register, or the queue to DRAM is "
-     "full). GPGPU-Sim counts sub-partition cycles in which the input queue of L2 (8 entries on a GTX 480) takes nothing "
-     "from the network; here the queue has no limit and requests that wait for the slice's bandwidth are not in it.",
+     "L2 slice cycles in which the slice would take nothing from the network with the queues of GPGPU-Sim's GTX 480, whatever ours "
+     "hold: 8 requests wait at the slice for DRAM or a miss register, or as many there and for DRAM as fill 8 entries before "
+     "the slice, 8 to DRAM and its share of 16 in each scheduler. Reads wait until their data has left the channel, writes until the "
+     "channel takes them. GPGPU-Sim counts sub-partition cycles in which the input queue of L2 is full; requests that wait for the "
+     "slice's bandwidth are in it there, not here.",
      "kernel", "", "gpgpu-sim: gpu_stall_dramfull", sum, ""},
     {"gpu.stall.classic.icnt_to_sm", "cycles",
      "L2 slice cycles in which a reply of the slice has crossed the network and its SM's port is taken by earlier ones. "

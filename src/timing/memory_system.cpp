@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "memory/dram/channels.h"
 #include "stream/coalescer.h"
 
 namespace simtlab::timing {
@@ -17,15 +18,13 @@ constexpr auto count = stream::count_sectors;
 // DRAM tags name the slice and its line.
 constexpr unsigned slice_shift = 48;
 
-// Entries of the queue between network and L2 slice for gpu.stall.classic.dram_full: GPGPU-Sim's GTX 480 has so many. Here the
-// queue itself has no limit.
-constexpr std::size_t classic_input_queue = 8;
-
 }  // namespace
 
 MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
                            std::unique_ptr<memory::Dram> dram)
-    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash), parts_(device), translation_(device), dram_(std::move(dram)) {
+    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash), parts_(device), translation_(device), dram_(std::move(dram)),
+      backlog_(device.l2_slices, dram_->channels() != nullptr ? dram_->channels()->count() : device.dram.partitions) {
+  dram_->tell(&backlog_);
   write_back_ = device.l2.write_policy == device::WritePolicy::write_back;
   write_allocate_ = device.l2.write_allocate;
   dram_access_sectors_ = std::clamp<unsigned>(std::bit_floor(device.dram.access_bytes / 32), 1, 4);
@@ -36,7 +35,7 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   atomic_cost_ = memory::to_fixed(1 / rate);
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
-    slices_.push_back({memory::Cache(memory::l2_slice_config(device, i)), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, memory::never, 0});
+    slices_.push_back({memory::Cache(memory::l2_slice_config(device, i)), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, 0});
   }
   slice_words_ = (slices_.size() + 63) / 64;
   wants_dram_.assign(map_.partitions() * slice_words_, 0);
@@ -47,6 +46,7 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
 
 L2Counters MemorySystem::counters() const {
   L2Counters out = counters_;
+  out.full_cycles = backlog_.full_cycles();
   out.least_slice_accesses = slices_.front().accesses;
   for (const Slice& slice : slices_) {
     out.least_slice_accesses = std::min(out.least_slice_accesses, slice.accesses);
@@ -144,12 +144,13 @@ void MemorySystem::arrive(Cycle now, Index index) {
 
 void MemorySystem::look_up(Cycle now, Index index) {
   Slice& slice = slices_[pool_[index].place.slice];
-  if (!slice.blocked.empty() || !serve(now, index)) block(now, slice, index);
+  if (!slice.blocked.empty() || !serve(now, index)) block(now, index);
 }
 
-void MemorySystem::block(Cycle now, Slice& slice, Index index) {
-  slice.blocked.push(index);
-  if (slice.blocked.size() == classic_input_queue) slice.full_since = now;
+void MemorySystem::block(Cycle now, Index index) {
+  const std::uint32_t number = pool_[index].place.slice;
+  slices_[number].blocked.push(index);
+  backlog_.blocked(number, now);
 }
 
 bool MemorySystem::dram_ready(Cycle now, const memory::AddressMap::Place& place) {
@@ -215,7 +216,7 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
   if (observer_ != nullptr) observer_->missed(index, pending.place.slice, now);
   if (fetch != 0) {
     const std::uint64_t tag = (std::uint64_t{pending.place.slice} << slice_shift) | line;
-    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag, request.sm}, now);
+    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag, request.sm, pending.place.slice}, now);
   }
   return true;
 }
@@ -238,7 +239,7 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   write_back(now, pending.place.slice, evicted);
   drop_copies(pending.place, request.sectors);
   if (!write_back_ || (!write_allocate_ && present == 0))
-    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, memory::no_tag, request.sm}, now);
+    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, memory::no_tag, request.sm, pending.place.slice}, now);
   answer(now, slice, index, request, 0);
   drop(index);
   return true;
@@ -327,7 +328,7 @@ void MemorySystem::write_back(Cycle now, std::uint32_t slice, const memory::Evic
     const auto place = map_.place(map_.global_line(slice, evicted.items[i].line));
     counters_.writebacks += count(evicted.items[i].sectors);
     dram_->push({place.partition, place.partition_line, dram_sectors(evicted.items[i].sectors), true,
-                 (std::uint64_t{slice} << slice_shift), slice},
+                 (std::uint64_t{slice} << slice_shift), slice, slice},
                 now);
   }
 }
@@ -347,7 +348,7 @@ void MemorySystem::dram_done(Cycle now, const memory::DramDone& done) {
     });
   }
   retry_waiting(now, done.partition);
-  retry(now, slice);
+  retry(now, number);
 }
 
 // Slices that the partition had no room for, in turn: the one that was first last time is last now.
@@ -360,9 +361,9 @@ void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
     const std::uint64_t asked = wants[word] & mask;
     wants[word] &= ~asked;
     for (std::uint64_t bits = asked; bits != 0; bits &= bits - 1) {
-      const std::size_t slice = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+      const auto slice = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       if (!std::exchange(turned, true)) turn_[partition] = static_cast<std::uint32_t>((slice + 1) % slices_.size());
-      retry(now, slices_[slice]);
+      retry(now, slice);
     }
   };
   const std::uint64_t from_first = ~std::uint64_t{0} << (first % 64);
@@ -372,11 +373,12 @@ void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
   ask(first / 64, ~from_first);
 }
 
-void MemorySystem::retry(Cycle now, Slice& slice) {
-  while (!slice.blocked.empty() && serve(now, slice.blocked.front())) slice.blocked.pop();
-  if (slice.full_since == never || slice.blocked.size() >= classic_input_queue) return;
-  counters_.full_cycles += now - slice.full_since;
-  slice.full_since = never;
+void MemorySystem::retry(Cycle now, std::uint32_t number) {
+  Slice& slice = slices_[number];
+  while (!slice.blocked.empty() && serve(now, slice.blocked.front())) {
+    slice.blocked.pop();
+    backlog_.unblocked(number, now);
+  }
 }
 
 std::string MemorySystem::unfinished() const {
@@ -413,8 +415,8 @@ void MemorySystem::restart() {
     slice.mshr.clear();
     slice.blocked.clear();
     slice.accesses = slice.reply_held_until = 0;
-    slice.full_since = never;
   }
+  backlog_.restart();
   std::fill(wants_dram_.begin(), wants_dram_.end(), 0);
   std::fill(turn_.begin(), turn_.end(), 0);
   events_.restart();

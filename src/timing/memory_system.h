@@ -88,7 +88,6 @@ class MemorySystem {
     memory::Port port;
     memory::Ring<Index> blocked;
     std::uint64_t accesses = 0;          // sectors moved
-    Cycle full_since = memory::never;    // blocked holds classic_input_queue requests or more
     Cycle reply_held_until = 0;          // the latest start of a reply that found its SM's port taken
   };
 
@@ -104,10 +103,10 @@ class MemorySystem {
   void performed(Cycle now, Index index, std::uint8_t sectors);
   void answer(Cycle now, Slice& slice, Index asked, const Request& request, std::uint8_t sectors);   // asked: no_index of a crossing
   bool dram_ready(Cycle now, const memory::AddressMap::Place& place);   // false: the slice will be retried
-  void block(Cycle now, Slice& slice, Index index);
+  void block(Cycle now, Index index);
   void retry_waiting(Cycle now, std::uint32_t partition);
   void dram_done(Cycle now, const memory::DramDone& done);
-  void retry(Cycle now, Slice& slice);
+  void retry(Cycle now, std::uint32_t number);
   void write_back(Cycle now, std::uint32_t slice, const memory::Evictions& evicted);
   std::uint8_t dram_sectors(std::uint8_t sectors) const;
   Index keep(const Pending& pending);
@@ -123,6 +122,7 @@ class MemorySystem {
   unsigned dram_access_sectors_ = 1;
   FixedCycles sector_cost_ = 0, atomic_cost_ = 0;
   std::vector<Slice> slices_;
+  memory::Backlog backlog_;                 // for gpu.stall.classic.dram_full
   std::vector<std::uint64_t> wants_dram_;   // partitions x words of 64 slices: who waits for room there
   std::size_t slice_words_ = 1;
   std::vector<std::uint32_t> turn_;         // of each partition: the slice that is asked first when there is room
