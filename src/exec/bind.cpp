@@ -6,6 +6,7 @@
 #include <map>
 
 #include "exec/state.h"
+#include "ptx/special.h"
 
 namespace simtlab::exec {
 namespace {
@@ -89,13 +90,6 @@ bool is_memory(Op op) {
 bool is_address(const Inst& inst, unsigned source) {
   return is_memory(inst.op) && inst.op != Op::tex &&
          (source == 0 || (inst.op == Op::cp_async && source == 1));
-}
-
-bool reads_clock(const Inst& inst) {
-  return std::any_of(inst.src.begin(), inst.src.begin() + inst.src_count, [](const Operand& o) {
-    const auto s = static_cast<Special>(o.index);
-    return o.kind == OperandKind::special && s >= Special::clock && s <= Special::globaltimer_hi;
-  });
 }
 
 // Would destination i be a predicate if it were wanted? Asked for sinks.

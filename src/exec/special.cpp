@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exec/state.h"
+#include "ptx/special.h"
 
 namespace simtlab::exec {
 namespace {
@@ -25,10 +26,6 @@ bool changes_with_block(Special s) {
     default:
       return false;
   }
-}
-
-bool is_clock(Special s) {
-  return s >= Special::clock && s <= Special::globaltimer_hi;
 }
 
 std::uint64_t per_block(const Block::Impl& b, const Warp& w, Special s) {

@@ -60,6 +60,7 @@ void Gpu::unload_module(ModuleId module) {
   impl_->schedule.run();
   Impl::Slot& slot = impl_->slot(module);
   slot.entries.clear();
+  impl_->looked_at.clear();   // of others too: they are looked at once more
   slot.loaded.reset();
   slot.module.reset();
 }

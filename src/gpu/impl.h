@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 
 #include "base/team.h"
 #include "cachesim/study.h"
@@ -146,6 +147,7 @@ struct Gpu::Impl final : KernelEngine {
   void study_totals(result::Metrics& total) const;
   void run_left_out(const KernelJob& job, result::KernelResult& result);
   void keep(const KernelJob& job, result::KernelResult&& result, double begin_ns);
+  void warn(const KernelJob& job, result::KernelResult& result);
   void keep_within_bounds(std::uint64_t number, result::KernelResult&& result);
   void halve_longest_series();
 
@@ -175,6 +177,7 @@ struct Gpu::Impl final : KernelEngine {
   std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
   double copy_time_ns = 0;
   std::uint64_t launches = 0, skipped = 0;   // launches submitted; those of them that were not chosen
+  std::set<const ptx::Function*> looked_at;  // for warnings
   std::map<std::string, std::uint64_t> launches_of;   // by kernel, while there is a choice
   double launch_wall_seconds = 0;
   double wall_instructions = 0;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/pulse.h"
 #include "gpu/impl.h"
+#include "gpu/warnings.h"
 #include "result/totals.h"
 
 namespace simtlab::gpu {
@@ -165,6 +166,14 @@ void Gpu::Impl::run_left_out(const KernelJob& job, result::KernelResult& result)
   timing->complete(result, instructions);
 }
 
+// Once a kernel, where clocks mean something.
+void Gpu::Impl::warn(const KernelJob& job, result::KernelResult& result) {
+  if (options.mode != Mode::timing) return;
+  const stream::WarpSource& source = *job.source;
+  if (!looked_at.insert(&source.function()).second) return;
+  if (std::optional<result::Table> found = warnings_of(source.module(), source.function())) result.tables.push_back(std::move(*found));
+}
+
 void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double begin_ns) {
   if (options.pulse != nullptr) options.pulse->end_kernel();
   wall_instructions += result.metrics.get("gpu.instructions.warp").value_or(0);
@@ -185,6 +194,7 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
     if (!code->guessed.empty()) result.not_modelled.emplace_back("D-TRACE-4");
   }
   if (source.block_count() != grid.count()) result.not_modelled.emplace_back("D-TRACE-2");
+  warn(job, result);
   keep_within_bounds(job.number, std::move(result));
 }
 

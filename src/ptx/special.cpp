@@ -1,5 +1,7 @@
 #include "ptx/special.h"
 
+#include <algorithm>
+
 #include <array>
 
 namespace simtlab::ptx {
@@ -60,5 +62,11 @@ std::optional<Special> find_special_vector(std::string_view name) {
 
 unsigned size_of(Special special) { return table[static_cast<std::size_t>(special)].bytes; }
 std::string_view name_of(Special special) { return table[static_cast<std::size_t>(special)].name; }
+
+bool reads_clock(const Inst& inst) {
+  return std::any_of(inst.src.begin(), inst.src.begin() + inst.src_count, [](const Operand& o) {
+    return o.kind == OperandKind::special && is_clock(static_cast<Special>(o.index));
+  });
+}
 
 }  // namespace simtlab::ptx

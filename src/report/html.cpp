@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "report/cells.h"
 #include "report/compare_why.h"
 #include "report/evidence.h"
 #include "report/format.h"
@@ -147,6 +148,9 @@ class Page {
     const bool first = i == 0 && r_.manifest.mode == "timing";
     std::string out = fmt::format("<section class=\"kernel\" id=\"kernel-{0}\" data-name=\"{1}\"><h2>{1}{2}</h2>\n", i + 1, html_escaped(name_of(k)), time);
     if (k.partial) out += "<p class=\"warning\">Stopped before its end: what was counted until then.</p>\n";
+    if (const result::Table* warnings = result::find(k.tables, "warnings"))
+      for (std::size_t row = 0; row < warnings->rows.size(); ++row)
+        out += fmt::format("<p class=\"warning\">{}</p>\n", html_escaped(printable(words(*warnings, row, "text"))));
     if (!first && r_.manifest.mode == "timing") out += verdict(k, false);
     return out + html_predictions(k) + html_kernel(k, options_) + html_cache(k) + html_not_modelled(k) + "</section>\n";
   }

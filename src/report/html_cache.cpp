@@ -134,7 +134,7 @@ std::string html_cache(const KernelResult& k) {
   std::string out = k.metrics.get("l1.read.misses.cold") ? misses(k) : "", rest;
   for (const Table& t : k.tables) {
     const std::string chart = t.name == "set_map" ? set_map(t) : t.name == "sets" ? sets(t) : t.name == "reuse" ? reuse(t) : t.name == "miss_ratio" ? miss_ratio(t) : t.name == "points" ? points(t) : "";
-    if (t.name == "sm_timeline") continue;   // drawn with its window
+    if (t.name == "sm_timeline" || t.name == "warnings") continue;   // drawn with its window; at the kernel's head
     out += chart;
     if (t.name == "advice")
       for (std::size_t r = 0; r < t.rows.size(); ++r) out += fmt::format("<p>{} <span class=\"muted\">({} of the traffic)</span></p>\n", html_escaped(printable(words(t, r, "text"))), format_share(number(t, r, "share")));

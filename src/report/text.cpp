@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "report/glossary.h"
 #include "report/cache_text.h"
@@ -29,6 +30,7 @@ class Writer : TextWriter {
 
   std::string run() {
     state_line();
+    warnings();
     const std::vector<KernelResult> merged = result::merge_by_name(result_.kernels);
     if (result_.kernels.size() > 1) program(merged);
     const std::vector<const KernelResult*> order = by_time(merged);
@@ -50,6 +52,20 @@ class Writer : TextWriter {
 
  private:
   void note(std::string_view text) { line(painted(text, Paint::dim, style_)); }
+
+  // Of all kernels, each once: what they say of themselves may mean something else.
+  void warnings() {
+    std::set<std::string> said;
+    for (const KernelResult& k : result_.kernels) {
+      const result::Table* table = result::find(k.tables, "warnings");
+      for (std::size_t i = 0; table != nullptr && i < table->rows.size(); ++i) {
+        const std::string text = printable(words(*table, i, "text"));
+        if (said.insert(text).second)
+          line(painted("Warning:", Paint::warn, style_) + " " + wrapped(text, std::max(style_.width, 60u) - 2, 9));
+      }
+    }
+    if (!said.empty()) line("");
+  }
 
   static std::uint64_t launches(const std::vector<KernelResult>& kernels) {
     std::uint64_t count = 0;

@@ -1,0 +1,87 @@
+#include "gpu/warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "ptx/clock_intervals.h"
+#include "ptx/text_lines.h"
+
+namespace simtlab::gpu {
+namespace {
+
+// Itself and what it calls, each once.
+std::vector<const ptx::Function*> reached_from(const ptx::Module& module, const ptx::Function& kernel) {
+  std::vector<const ptx::Function*> out{&kernel};
+  std::set<const ptx::Function*> seen{&kernel};
+  const auto add = [&](std::uint32_t index) {
+    if (index < module.functions.size() && seen.insert(&module.functions[index]).second) out.push_back(&module.functions[index]);
+  };
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (const ptx::CallSite& site : out[i]->call_sites) {
+      if (!site.indirect) add(site.function);
+      for (const std::uint32_t candidate : site.candidates) add(candidate);
+    }
+  return out;
+}
+
+struct Place {
+  std::string file;
+  std::uint32_t line = 0;
+  auto operator<=>(const Place&) const = default;
+  std::string text() const { return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), line); }
+};
+
+// In the source, where the code says so; else in the PTX.
+Place place_of(const ptx::Module& module, const ptx::Inst& inst) {
+  const auto file = module.files.find(inst.file);
+  if (inst.file != 0 && file != module.files.end() && inst.source_line != 0) return {file->second, inst.source_line};
+  return {module.name, inst.line};
+}
+
+// Loads of one place between clock reads of one place each: several PTX instructions, where a line has several or a loop is unrolled.
+struct Group {
+  std::vector<ptx::UnwaitedLoad> loads;   // of `function`
+  const ptx::Function* function = nullptr;
+};
+using Groups = std::map<std::tuple<Place, Place, Place>, Group>;
+
+std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, const Group& group, const ptx::TextLines& ptx) {
+  const auto& [load, begin, end] = places;
+  const ptx::UnwaitedLoad& first = group.loads.front();
+  const auto& code = group.function->code;
+  const std::set<std::uint32_t> pcs = [&] {
+    std::set<std::uint32_t> out;
+    for (const ptx::UnwaitedLoad& one : group.loads) out.insert(one.load);
+    return out;
+  }();
+  const std::string text = fmt::format(
+      "nothing waits for the load at {} ({}) between the clock reads at {} and {} (PTX lines {}, {} and {}{}): the interval has the time to issue it, not its latency. "
+      "Use the value before the second clock read, in the address of the next load or in a store to shared memory.",
+      load.text(), ptx[code[first.load].line], begin.text(), end.text(), code[first.load].line, code[first.begin].line, code[first.end].line,
+      pcs.size() == 1 ? std::string() : fmt::format(", and {} more loads there", pcs.size() - 1));
+  return {std::string("unwaited-load"), load.file, std::uint64_t{load.line}, std::uint64_t{code[first.load].line}, begin.text(), end.text(), text};
+}
+
+}  // namespace
+
+std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel) {
+  Groups groups;
+  for (const ptx::Function* function : reached_from(module, kernel))
+    for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function)) {
+      const auto at = [&](std::uint32_t pc) { return place_of(module, function->code[pc]); };
+      Group& group = groups[{at(one.load), at(one.begin), at(one.end)}];
+      group.function = function;
+      group.loads.push_back(one);
+    }
+  if (groups.empty()) return std::nullopt;
+  const ptx::TextLines text(module);
+  result::Table out{.name = "warnings", .rows = {}};
+  for (const auto& [places, group] : groups) out.rows.push_back(row_of(places, group, text));
+  return out;
+}
+
+}  // namespace simtlab::gpu
