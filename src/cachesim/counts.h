@@ -8,12 +8,12 @@ namespace simtlab::cachesim {
 // Reads of one cache. Unit: sectors, or lines where the cache has none.
 struct ReadCounts {
   std::uint64_t accesses = 0, hits = 0, pending = 0, misses = 0;
-  std::uint64_t cold = 0, capacity = 0, conflict = 0, invalidated = 0;   // misses by their cause
+  std::uint64_t cold = 0, partial = 0, capacity = 0, conflict = 0, invalidated = 0;   // misses by their cause
   std::uint64_t lucky = 0;                                // hits that a fully associative LRU cache of equal size would not have
   std::uint64_t same_warp = 0, same_block = 0, other_block = 0;   // hits, by who touched the line before
   void add(const ReadCounts& o) {
     accesses += o.accesses, hits += o.hits, pending += o.pending, misses += o.misses;
-    cold += o.cold, capacity += o.capacity, conflict += o.conflict, invalidated += o.invalidated;
+    cold += o.cold, partial += o.partial, capacity += o.capacity, conflict += o.conflict, invalidated += o.invalidated;
     lucky += o.lucky, same_warp += o.same_warp, same_block += o.same_block, other_block += o.other_block;
   }
 };

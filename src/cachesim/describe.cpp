@@ -23,6 +23,7 @@ void set_cache(Metrics& m, const std::string& level, const CacheCounts& c) {
   set(".read.misses", c.read.misses);
   m.set(level + ".read.miss_rate", ratio(c.read.misses, c.read.accesses));
   set(".read.misses.cold", c.read.cold);
+  set(".read.misses.partial", c.read.partial);
   set(".read.misses.capacity", c.read.capacity);
   set(".read.misses.conflict", c.read.conflict);
   set(".read.misses.invalidated", c.read.invalidated);
@@ -65,7 +66,7 @@ Metrics metrics_of(const StudyState& s, const CacheCounts& l1, const AccessCount
 std::vector<Cell> read_cells(const AccessCounts& c) {
   return {c.requests, c.threads, c.lines, c.sectors, c.bytes, ratio(c.bytes, c.sectors * stream::sector_bytes),
           c.l1.accesses, c.l1.misses, c.l1.cold, c.l1.capacity, c.l1.conflict, c.l1.invalidated,
-          c.l1.accesses == 0 ? Cell{} : Cell{ratio(c.l1.misses, c.l1.accesses)}, c.l2_accesses, c.l2_misses};
+          c.l1.accesses == 0 ? Cell{} : Cell{ratio(c.l1.misses, c.l1.accesses)}, c.l2_accesses, c.l2_misses, c.l1.partial};
 }
 
 void append(std::vector<Cell>& row, std::vector<Cell> more) {
@@ -120,7 +121,7 @@ Table sm_table(const StudyState& s) {
     const CacheCounts& c = s.sms[sm].l1;
     table.rows.push_back({sm, s.sms[sm].blocks, c.read.accesses, c.read.hits, c.read.pending, c.read.misses, c.read.cold, c.read.capacity,
                           c.read.conflict, c.read.invalidated, c.read.accesses == 0 ? Cell{} : Cell{ratio(c.read.misses, c.read.accesses)}, c.stalled,
-                          c.write.accesses});
+                          c.write.accesses, c.read.partial});
   }
   return table;
 }

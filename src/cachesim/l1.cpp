@@ -210,6 +210,18 @@ bool L1::met(std::uint64_t line) const {
   return false;
 }
 
+// What is dropped goes by whole sectors of the cache, what is stored by those that have bytes.
+void L1::remember_store(const stream::Segment& segment, History::Store effect) {
+  const std::uint8_t sectors = effect == History::Store::drop ? cache_.widen(segment.sectors) : segment.sectors;
+  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
+    const auto part = static_cast<std::uint8_t>((sectors >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
+    if (part == 0) continue;
+    SectorBytes bytes{};
+    for (unsigned s = 0; s < sub_sectors_; ++s) bytes[s] = segment.bytes[sub * sub_sectors_ + s];
+    history_.write(segment.line * sub_lines_ + sub, part, bytes, effect);
+  }
+}
+
 void L1::write(const stream::Segment& segment, bool local) {
   if (!local && !device_.l1.write_allocate && !met(segment.line)) {
     const unsigned touched = count_sectors(cache_.widen(segment.sectors)) >> unit_;
@@ -235,21 +247,14 @@ void L1::write(const stream::Segment& segment, bool local) {
   counts_.write.accesses += touched;
   counts_.write.hits += found;
   counts_.write.misses += touched - found;
-  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
-    const auto part = static_cast<std::uint8_t>((wanted >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
-    if (part != 0) history_.write(segment.line * sub_lines_ + sub, part, stored.effect);
-  }
+  remember_store(segment, stored.effect);
   send_evictions(evicted);
   if (!local && l2_ != nullptr) l2_->write(segment);
 }
 
 void L1::atomic(const stream::Segment& segment, const Accessor& who, Time now) {
   cache_.invalidate(segment.line, cache_.widen(segment.sectors));
-  const std::uint8_t wanted = cache_.widen(segment.sectors);
-  for (unsigned sub = 0; sub < sub_lines_; ++sub) {
-    const auto part = static_cast<std::uint8_t>((wanted >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
-    if (part != 0) history_.write(segment.line * sub_lines_ + sub, part, History::Store::drop);
-  }
+  remember_store(segment, History::Store::drop);
   if (l2_ != nullptr) l2_->atomic(segment, who, now);
 }
 

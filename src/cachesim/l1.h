@@ -92,6 +92,7 @@ class L1 {
   Time read_line(std::uint64_t number, std::uint8_t asked, const stream::Segment& segment, unsigned sub, const Accessor& who, Time& now,
                  const Tally& tally);
   bool met(std::uint64_t line) const;
+  void remember_store(const stream::Segment& segment, History::Store effect);
   void complete(Time now);
   void wait_for_one(Time& now);
   Time fetch(std::uint64_t number, std::uint32_t line, std::uint8_t sectors, const Accessor& who, Time now, const Tally& tally);

@@ -16,8 +16,9 @@ struct LineRecord {
   std::uint32_t time = 0;            // of the last access in the reuse stack; 0: not in it
   std::uint32_t last_warp = 0;       // of the launch; who touched it last
   std::uint32_t last_block = 0;
-  std::uint8_t seen = 0;             // sectors ever asked for
-  std::uint8_t in_lru = 0;           // sectors that a fully associative cache of equal size holds
+  std::uint8_t seen = 0;             // sectors ever asked for or stored to
+  std::uint8_t whole = 0;            // sectors that a cache without limits holds, all their bytes
+  std::uint8_t in_lru = 0;           // sectors that a fully associative cache of equal size holds, all their bytes
   std::uint8_t dropped = 0;          // sectors that a store invalidated
 };
 

@@ -76,7 +76,7 @@ double of(const result::Result& r, std::string_view metric) { return r.total.get
 constexpr std::pair<const char*, const char*> compared[] = {
     {"access.threads", "accesses of threads"}, {"access.sectors", "sectors"}, {"access.use", "share of their bytes used"},
     {"l1.read.accesses", "L1 reads"}, {"l1.read.hits", "L1 hits"}, {"l1.read.hits_pending", "L1 hits pending"}, {"l1.read.misses", "L1 misses"},
-    {"l1.read.misses.cold", "  cold"}, {"l1.read.misses.capacity", "  capacity"}, {"l1.read.misses.conflict", "  conflict"},
+    {"l1.read.misses.cold", "  cold"}, {"l1.read.misses.partial", "  partial"}, {"l1.read.misses.capacity", "  capacity"}, {"l1.read.misses.conflict", "  conflict"},
     {"l1.read.misses.invalidated", "  invalidated"}, {"l1.read.miss_rate", "L1 miss rate"}, {"l1.read.miss_rate.median", "  median SM"},
     {"l1.fetched.bytes", "bytes from L2"}, {"l1.fetched.use", "share of them read"}, {"l2.read.accesses", "L2 reads"}, {"l2.read.misses", "L2 misses"},
     {"l2.read.miss_rate", "L2 miss rate"}, {"dram.read.bytes", "bytes from DRAM"}, {"dram.write.bytes", "bytes to DRAM"}};

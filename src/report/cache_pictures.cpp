@@ -158,8 +158,8 @@ std::string page(const Result& result, const KernelResult& k, const std::vector<
   out += fmt::format("<h1>{}</h1>\n<p>Grid {}×{}×{}, block {}×{}×{} on {}. L1 {}, {} ways, {}, set index {}.</p>\n", name, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
                      svg_escaped(result.manifest.device), configured(result, "l1.bytes"), configured(result, "l1.ways"), configured(result, "l1.replacement"), configured(result, "l1.set_index"));
   const auto get = [&](const char* metric) { return k.metrics.get(metric).value_or(0); };
-  out += fmt::format("<p>L1: {:.0f} reads, {} misses (cold {:.0f}, capacity {:.0f}, conflict {:.0f}, invalidated {:.0f}).</p>\n", get("l1.read.accesses"), format_share(get("l1.read.miss_rate")),
-                     get("l1.read.misses.cold"), get("l1.read.misses.capacity"), get("l1.read.misses.conflict"), get("l1.read.misses.invalidated"));
+  out += fmt::format("<p>L1: {:.0f} reads, {} misses (cold {:.0f}, partial {:.0f}, capacity {:.0f}, conflict {:.0f}, invalidated {:.0f}).</p>\n", get("l1.read.accesses"), format_share(get("l1.read.miss_rate")),
+                     get("l1.read.misses.cold"), get("l1.read.misses.partial"), get("l1.read.misses.capacity"), get("l1.read.misses.conflict"), get("l1.read.misses.invalidated"));
   if (const Table* advice = result::find(k.tables, "advice"); advice != nullptr && !advice->rows.empty()) {
     out += "<h2>What stands out</h2><ul>\n";
     for (std::size_t i = 0; i < advice->rows.size(); ++i) out += fmt::format("<li>{}</li>\n", svg_escaped(words(*advice, i, "text")));

@@ -76,6 +76,7 @@ class Writer : TextWriter {
     row("hit pending", get(".read.hits_pending"), Paint::good);
     row("miss", get(".read.misses"), Paint::bad);
     row("  cold", get(".read.misses.cold"), Paint::dim);
+    row("  partial", get(".read.misses.partial"), Paint::dim);
     row("  capacity", get(".read.misses.capacity"), Paint::warn);
     row("  conflict", get(".read.misses.conflict"), Paint::bad);
     row("  invalidated", get(".read.misses.invalidated"), Paint::warn);

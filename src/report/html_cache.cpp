@@ -40,7 +40,7 @@ std::string left_out(const Table& t) {
 
 std::string misses(const KernelResult& k) {
   HtmlChart chart{"stacked", "Why L1 and L2 missed", "Reads that missed, by the reason.", {}, {{"level", "reason", "misses#"}, {}, ""}};
-  const std::vector<std::string> reasons = {"cold", "capacity", "conflict", "invalidated"};
+  const std::vector<std::string> reasons = {"cold", "partial", "capacity", "conflict", "invalidated"};
   chart.data["parts"] = reasons;
   chart.data["rows"] = ChartData::array();
   chart.data["x"] = "misses";

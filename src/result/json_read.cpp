@@ -267,7 +267,10 @@ Table sms(const Node& node) {
     const Node row = node.at(i);
     row.object();
     std::vector<Cell> cells;
-    for (const ColumnDeclaration& c : known.columns) cells.push_back(cell(row.at(std::string(c.name).c_str())));
+    for (const ColumnDeclaration& c : known.columns) {
+      const std::string name(c.name);
+      cells.push_back(row.has(name.c_str()) ? cell(row.at(name.c_str())) : Cell{});   // files of before have fewer columns
+    }
     out.rows.push_back(std::move(cells));
   }
   return out;

@@ -15,6 +15,7 @@ constexpr MetricDeclaration rows[] = {
     {"access.use", "1", "Share of the bytes of the touched sectors that threads ask for.", "kernel", "access.bytes / (32 * access.sectors)", "", weighted, "access.sectors"},
 
     {"l1.read.misses.cold", "1", "Misses of L1 on what its SM never read before in this launch.", "kernel", "", "", sum, ""},
+    {"l1.read.misses.partial", "1", "Misses of L1 on what stores had only begun: it had some bytes of the sector, the rest is fetched.", "kernel", "", "", sum, ""},
     {"l1.read.misses.capacity", "1", "Misses of L1 that a fully associative LRU cache of equal size has as well.", "kernel", "", "", sum, ""},
     {"l1.read.misses.conflict", "1", "Misses of L1 that a fully associative LRU cache of equal size would not have.", "kernel", "", "", sum, ""},
     {"l1.read.misses.invalidated", "1", "Misses of L1 on what a store or an atomic threw out.", "kernel", "", "", sum, ""},
@@ -39,6 +40,7 @@ constexpr MetricDeclaration rows[] = {
     {"l1.writebacks", "1", "Sectors that L1 wrote back to L2.", "kernel", "", "", sum, ""},
 
     {"l2.read.misses.cold", "1", "Misses of L2 on what was never read or written before.", "kernel", "", "", sum, ""},
+    {"l2.read.misses.partial", "1", "Misses of L2 on what stores had only begun: it had some bytes of the sector, the rest is fetched.", "kernel", "", "", sum, ""},
     {"l2.read.misses.capacity", "1", "Misses of L2 that a fully associative LRU cache of equal size has as well.", "kernel", "", "", sum, ""},
     {"l2.read.misses.conflict", "1", "Misses of L2 that a fully associative LRU cache of equal size would not have.", "kernel", "", "", sum, ""},
     {"l2.read.misses.invalidated", "1", "Misses of L2 on what was thrown out.", "kernel", "", "", sum, ""},

@@ -28,6 +28,7 @@ std::vector<ColumnDeclaration> with_accesses(std::vector<ColumnDeclaration> firs
       {"l1.read.miss_rate", "1", "l1.read.misses / l1.read.accesses"},
       {"l2.read.accesses", "1", "Sectors that were asked of L2"},
       {"l2.read.misses", "1", "Of them, misses"},
+      {"l1.read.misses.partial", "1", "Misses of L1 on sectors that stores had only begun"},
   };
   first.insert(first.end(), counts.begin(), counts.end());
   return first;
@@ -53,7 +54,8 @@ const std::vector<TableDeclaration>& table_registry() {
         {"l1.read.misses.invalidated", "1", "Misses of what a store or atomic threw out"},
         {"l1.read.miss_rate", "1", "l1.read.misses / l1.read.accesses"},
         {"l1.read.stalled", "1", "Reads that waited for an MSHR or for a place in their set"},
-        {"l1.write.accesses", "1", "Writes that reached its L1"}}},
+        {"l1.write.accesses", "1", "Writes that reached its L1"},
+        {"l1.read.misses.partial", "1", "Misses on sectors that stores had only begun"}}},
       {"instructions",
        "Every instruction that accesses global or local memory.",
        with_accesses({{"function", "", "PTX name of the function"},

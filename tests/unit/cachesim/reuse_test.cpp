@@ -100,7 +100,7 @@ TEST(History, TellsTheCausesOfMissesByAFullyAssociativeCacheBeside) {
     miss(0);                     // 4 lines would hold it: conflict
     for (std::uint64_t key = 10; key < 14; ++key) miss(key);
     miss(0);                     // four others since: capacity
-    history.write(0, 0xf, History::Store::drop);
+    history.write(0, 0xf, {}, History::Store::drop);
     miss(0);
     EXPECT_EQ(counts.cold, 6u) << sample;
     EXPECT_EQ(counts.conflict, 1u) << sample;

@@ -23,7 +23,7 @@ void check_sums(const result::KernelResult& r) {
   for (const std::string level : {"l1", "l2"}) {
     const auto of = [&](const char* name) { return metric(r, (level + ".read." + name).c_str()); };
     EXPECT_EQ(of("accesses"), of("hits") + of("hits_pending") + of("misses")) << level;
-    EXPECT_EQ(of("misses"), of("misses.cold") + of("misses.capacity") + of("misses.conflict") + of("misses.invalidated")) << level;
+    EXPECT_EQ(of("misses"), of("misses.cold") + of("misses.partial") + of("misses.capacity") + of("misses.conflict") + of("misses.invalidated")) << level;
   }
   for (const char* table : {"sms", "instructions", "buffers"}) {
     double accesses = 0, misses = 0;
