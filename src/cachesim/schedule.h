@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "cachesim/bits.h"
+
 namespace simtlab::cachesim {
 
 // Places of warps of an SM.
@@ -30,6 +32,19 @@ class WarpSet {
       if (word != 0) return static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
     }
     return none;
+  }
+  std::uint32_t count() const {
+    std::uint32_t sum = 0;
+    for (const std::uint64_t word : words_) sum += count_bits(word);
+    return sum;
+  }
+  // Number `which` of them, from 0 on, in their order; which < count().
+  std::uint32_t at(std::uint32_t which) const {
+    std::size_t w = 0;
+    for (std::uint32_t here; which >= (here = count_bits(words_[w])); ++w) which -= here;
+    std::uint64_t word = words_[w];
+    for (; which != 0; --which) word &= word - 1;
+    return static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
   }
   // The first after `after`, beginning again at 0.
   std::uint32_t next_around(std::uint32_t after) const {

@@ -101,9 +101,13 @@ void Sm::draw(const stream::Step& step, std::uint32_t place, bool store) {
   const std::uint32_t first = accessor(place).warp * stream::lanes;
   for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint32_t buffer = launch_.buffers.find(step.addresses[lane], buffer_hint_);
-    if (buffer != Buffers::unknown) picture_->add(step.addresses[lane] - launch_.buffers.list()[buffer].begin, buffer, first + lane, store);
+    draw(step.addresses[lane], first + lane, store);
   }
+}
+
+void Sm::draw(std::uint64_t address, std::uint32_t thread, bool store) {
+  const std::uint32_t buffer = launch_.buffers.find(address, buffer_hint_);
+  if (buffer != Buffers::unknown) picture_->add(address - launch_.buffers.list()[buffer].begin, buffer, thread, store);
 }
 
 }  // namespace simtlab::cachesim

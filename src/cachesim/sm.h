@@ -124,6 +124,7 @@ class Sm {
   };
   Tally tally(Code& code, std::uint32_t pc, std::uint64_t address);
   void draw(const stream::Step& step, std::uint32_t place, bool store);
+  void draw(std::uint64_t address, std::uint32_t thread, bool store);   // one access
 
   std::uint32_t id_;
   LaunchState& launch_;

@@ -99,17 +99,16 @@ class ThreadSm final : public Sm {
       progress_ = true;
       ++launch_.warp_instructions;
       launch_.thread_instructions += static_cast<unsigned>(std::popcount(step.mask));
-      if (inst.access != Access::none) keep(place, code, next.pc, inst, step);
+      if (inst.access != Access::none) keep(place, code, next.pc, step);
       if (inst.changes_status) settle(place, block, w);
     }
   }
 
-  void keep(std::uint32_t place, Code& code, std::uint32_t pc, const StaticInst& inst, const stream::Step& step) {
+  void keep(std::uint32_t place, Code& code, std::uint32_t pc, const stream::Step& step) {
     if (step.mask == 0 || step.addresses == nullptr || step.space == ptx::Space::shared || step.space == ptx::Space::param ||
         step.space == ptx::Space::constant)
       return;
     count_request(code, pc, step);
-    if (picture_ != nullptr && step.space != ptx::Space::local) draw(step, place, inst.access == Access::store);
     for (std::uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const auto l = static_cast<unsigned>(std::countr_zero(rest));
       lane(place * stream::lanes + l).push_back({step.addresses[l], &code, pc, step.bytes, step.space == ptx::Space::local});
@@ -167,12 +166,13 @@ class ThreadSm final : public Sm {
       stream::coalesce(addresses, 1, kept.bytes, segments_);
     }
     const Accessor who = accessor(place);
+    if (picture_ != nullptr && !kept.local) draw(kept.address, who.warp * stream::lanes + thread % stream::lanes, inst.access == Access::store);
     SegmentCounts counted;
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];
       const Tally counters = tally(*kept.code, kept.pc, segment.line * stream::line_bytes + first_byte(segment));
       counted.add(segment, counters);
-      Time now = 0;
+      Time now = 0;   // always: the study has no latencies then (on_device of options.h)
       if (inst.access == Access::load) {
         if (inst.cached || kept.local)
           l1_.read(segment, who, now, counters);

@@ -1,4 +1,4 @@
-// A thread by chance, equally likely each; the first after it that has an access. The same seed gives the same order.
+// A thread by chance, equally likely each of those that have an access. The same seed gives the same order.
 #include "base/rng.h"
 #include "cachesim/order.h"
 
@@ -8,10 +8,11 @@ namespace {
 class Random final : public ThreadOrder {
  public:
   explicit Random(std::uint64_t seed) : rng_(seed) {}
-  std::uint32_t pick(std::uint32_t threads, const WarpSet& candidates, const Ask& ask) override {
-    auto thread = static_cast<std::uint32_t>(rng_.below(threads)) - 1;   // the search begins behind it
-    while ((thread = candidates.next_around(thread)) != none)
+  std::uint32_t pick(std::uint32_t, const WarpSet& candidates, const Ask& ask) override {
+    while (const std::uint32_t count = candidates.count()) {
+      const std::uint32_t thread = candidates.at(static_cast<std::uint32_t>(rng_.below(count)));
       if (ask(thread)) return thread;
+    }
     return none;
   }
 
