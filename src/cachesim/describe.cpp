@@ -264,6 +264,7 @@ result::KernelResult describe(const StudyState& s) {
   for (const SmTotals& sm : s.sms) l1.add(sm.l1);
   out.metrics = metrics_of(s, l1, all);
   out.limiter = device::name_of(s.occupancy.limit);
+  out.order = s.options.order;
   const L1Histograms histograms = l1_histograms(s);
   out.tables.push_back(advice(instructions, out.metrics));
   out.tables.push_back(sm_table(s));

@@ -12,6 +12,7 @@
 #include "base/named.h"
 #include "base/shown.h"
 #include "cachesim/order.h"
+#include "device/policy_names.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -100,6 +101,20 @@ std::string_view name_of(Prefetch prefetch) { return prefetches[static_cast<std:
 std::string_view name_of(Allocate allocate) { return allocations[static_cast<std::size_t>(allocate)]; }
 std::string_view name_of(Wait wait) { return waits[static_cast<std::size_t>(wait)]; }
 std::string_view name_of(Turn turn) { return turns[static_cast<std::size_t>(turn)]; }
+
+Options on_device(Options options, const device::Device& device) {
+  if (options.order.empty()) {
+    const std::string_view name = device::name_of(device.sm.scheduler);
+    const OrderPolicy* const policy = find_named(order_policies(), name);
+    if (policy == nullptr || policy->warps == nullptr)
+      throw Error(ExitCode::unsupported, "cache-order",
+                  fmt::format("no order of warps is named like the warp scheduler of {}, '{}'", device.name, name),
+                  fmt::format("--order: one of {}", fmt::join(order_names(), ", ")));
+    options.order = name;
+  }
+  if (orders_threads(options.order)) options.zero_latency = true;
+  return options;
+}
 
 std::string to_text(const Options& o) {
   const Options usual;

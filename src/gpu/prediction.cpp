@@ -33,6 +33,7 @@ constexpr std::uint64_t worth_executing = 40'000'000;
 // Reuse distances are of no interest here: they are followed for next to no line.
 cachesim::Options study_options(std::uint64_t seed, std::uint32_t sms, const device::Device& device) {
   cachesim::Options o;
+  o.order = "lrr";   // whatever the device's scheduler: the models were compared with the cycle level so
   // Blocks are dealt as to all SMs: which blocks share an L1 decides what conflicts in it.
   if (sms < device.sm.count) o.sms = {0, sms - 1};
   o.sample = 1.0 / 1024;

@@ -47,6 +47,7 @@ class Writer : TextWriter {
     line(fmt::format("  grid {}x{}x{}, block {}x{}x{} on {}: L1 {}, {} ways, {}, {}", k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
                      printable(result_.manifest.device), configured("l1.bytes"), configured("l1.ways"), configured("l1.replacement"),
                      "set index " + configured("l1.set_index")));
+    order(k);
     const Metrics& m = k.metrics;
     const auto get = [&](const char* name) { return m.get(name).value_or(0); };
     line(fmt::format("  {} accesses of threads in {} requests: {} lines, {} sectors, {} of their bytes used", format_count(get("access.threads")),
@@ -61,6 +62,13 @@ class Writer : TextWriter {
     curve(k);
     if (options_.all) every_metric(m);
     line("");
+  }
+
+  // Results of before do not say it.
+  void order(const KernelResult& k) {
+    if (k.order.empty()) return;
+    const std::string own = configured("sm.scheduler");
+    line(fmt::format("  accesses in the order {}: {}", printable(k.order), k.order == own ? "the device's warp scheduler" : fmt::format("--order; the device's warp scheduler is {}", own)));
   }
 
   void level(const Metrics& m, const std::string& level, const char* title) {

@@ -295,6 +295,7 @@ KernelResult kernel(const Node& node, const std::string& prefix, BesideReader* b
   for (std::size_t i = 0; i < missing.array_size(); ++i) k.not_modelled.push_back(missing.at(i).string());
   k.metrics = metrics(node.at("metrics"));
   if (node.has("partial")) k.partial = node.at("partial").boolean();
+  if (node.has("order")) k.order = node.at("order").string();
   if (node.has("profile")) k.profile = profile(node.at("profile"));
   if (node.has("series")) k.series = series(node.at("series"), prefix + ".series", beside);
   if (node.has("sms")) k.tables.push_back(sms(node.at("sms")));

@@ -101,6 +101,7 @@ std::string kernel(const KernelResult& k, const std::string& prefix, Beside* bes
   out += "],\n      \"metrics\": ";
   append_metrics(out, k.metrics, "      ");
   if (k.partial) out += ",\n      \"partial\": true";
+  if (!k.order.empty()) out += fmt::format(",\n      \"order\": {}", json_string(k.order));
   return out + profile_json(k.profile) + series_json(k.series, prefix + ".series", beside) + tables_json(k.tables, prefix + ".tables", beside) + "\n    }";
 }
 

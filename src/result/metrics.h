@@ -65,6 +65,7 @@ struct KernelResult {
   std::vector<std::string> not_modelled;   // deviation ids, e.g. "D-012"
   Profile profile;                  // --lines
   Series series;                    // --series
+  std::string order;                // of a cache study: the order of accesses, e.g. "gto"
   std::vector<Table> tables;        // of a cache study
 };
 

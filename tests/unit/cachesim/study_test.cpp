@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cachesim/order.h"
+#include "device/policy_names.h"
 #include "kernels.h"
 #include "validate_kernels.h"
 
@@ -100,6 +101,29 @@ TEST(CacheStudy, EveryOrderIsReached) {
     const auto r = k.matmul(device_with("gtx480"), o, 16, 2);
     EXPECT_EQ(metric(r, "access.threads"), 32.0 * 32 * (32 * 2 + 1)) << name;
     check_sums(r);
+  }
+}
+
+// Without an order, warps take turns as the device's scheduler has them: on every device that is shipped, with every scheduler that there is.
+TEST(CacheStudy, WithoutAnOrderItIsThatOfTheDevice) {
+  StudyKernels k;
+  const std::vector<std::string> devices = device::list_devices();
+  ASSERT_GE(devices.size(), 9u);
+  for (const std::string& name : devices) {
+    const auto device = device_with(name);
+    const std::string scheduler(device::name_of(device.sm.scheduler));
+    Options o;
+    const auto own = k.matmul(device, o, 16, 2);
+    EXPECT_EQ(own.order, scheduler) << name;
+    o.order = scheduler;
+    EXPECT_EQ(k.matmul(device, o, 16, 2).metrics, own.metrics) << name;
+  }
+  for (const std::string_view scheduler : device::scheduler_names()) {
+    const auto r = k.matmul(device_with("gtx480", {{"sm.scheduler", std::string(scheduler)}}), {}, 16, 2);
+    EXPECT_EQ(r.order, scheduler);
+    Options o;
+    o.order = "lrr";
+    EXPECT_EQ(k.matmul(device_with("gtx480", {{"sm.scheduler", std::string(scheduler)}}), o, 16, 2).order, "lrr");
   }
 }
 
@@ -232,6 +256,7 @@ TEST(CacheStudy, PicturesAreBoundedAndEven) {
 TEST(CacheOptions, GoThroughTextAndBack) {
   Options o;
   EXPECT_EQ(to_text(o), "");
+  EXPECT_FALSE(orders_threads(o.order));   // the device's is of warps
   o.order = "two_level", o.zero_latency = true, o.l2 = false, o.prefetch = Prefetch::next_line, o.allocate = Allocate::on_fill, o.wait = Wait::use;
   o.sms = {1, 2}, o.groups = {5, 5}, o.sample = 0.25, o.pictures = 7, o.seed = 9;
   EXPECT_EQ(parse_options(to_text(o)), o);
