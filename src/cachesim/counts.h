@@ -13,7 +13,8 @@ struct ReadCounts {
   std::uint64_t same_warp = 0, same_block = 0, other_block = 0;   // hits, by who touched the line before
   void add(const ReadCounts& o) {
     accesses += o.accesses, hits += o.hits, pending += o.pending, misses += o.misses;
-    cold += o.cold, partial += o.partial, capacity += o.capacity, conflict += o.conflict, invalidated += o.invalidated;
+    cold += o.cold, partial += o.partial, capacity += o.capacity, conflict += o.conflict,
+        invalidated += o.invalidated;
     lucky += o.lucky, same_warp += o.same_warp, same_block += o.same_block, other_block += o.other_block;
   }
 };

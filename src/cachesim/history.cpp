@@ -14,8 +14,8 @@ memory::CacheConfig fully_associative(memory::CacheConfig config) {
   return config;
 }
 
-// A unit of what is counted is a sector of the cache, 1 << unit sectors of 32 bytes. A bit for each unit that has one of the sectors,
-// and for each of which all are there.
+// A unit of what is counted is a sector of the cache, 1 << unit sectors of 32 bytes. A bit for each unit that
+// has one of the sectors, and for each of which all are there.
 unsigned any_of(unsigned sectors, unsigned unit) {
   if (unit == 0) return sectors;
   return unit == 1 ? (sectors | sectors >> 1) & 5u : sectors != 0 ? 1u : 0u;
@@ -59,13 +59,16 @@ void History::follow(std::uint32_t line, bool count_distance) {
   if (!follows(key)) return;
   const std::uint64_t distance = stack_.touch(line);
   const std::uint64_t scaled =
-      distance == never_before ? never_before : static_cast<std::uint64_t>(std::llround(static_cast<double>(distance) / sample_));
+      distance == never_before
+          ? never_before
+          : static_cast<std::uint64_t>(std::llround(static_cast<double>(distance) / sample_));
   if (!count_distance) return;
   histogram_.add(scaled, 1);
   group_histograms_[hash(~key) % groups].add(scaled, 1);
 }
 
-// Without sampling: the line becomes the newest of the fully associative cache; if it was no longer there, nothing of it is.
+// Without sampling: the line becomes the newest of the fully associative cache; if it was no longer there,
+// nothing of it is.
 void History::touch(std::uint32_t line, bool count_distance) {
   const std::uint64_t distance = stack_.touch(line);
   if (count_distance) histogram_.add(distance, 1);
@@ -96,17 +99,22 @@ void History::read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed,
   using stream::count_sectors;
   const std::uint8_t held_before = held(line, wanted);
   LineRecord& record = lines_[line];
-  const auto add = [](std::uint64_t& counter, unsigned units) { counter += count_sectors(static_cast<std::uint8_t>(units)); };
-  const unsigned all = any_of(wanted, unit), misses = any_of(missed, unit), on_the_way = any_of(pending, unit) & ~misses;
+  const auto add = [](std::uint64_t& counter, unsigned units) {
+    counter += count_sectors(static_cast<std::uint8_t>(units));
+  };
+  const unsigned all = any_of(wanted, unit), misses = any_of(missed, unit),
+                 on_the_way = any_of(pending, unit) & ~misses;
   const unsigned found = all & ~misses & ~on_the_way, in_lru = all_of(held_before, unit);
   add(counts.accesses, all);
   add(counts.pending, on_the_way);
   add(counts.hits, found);
   if (misses != 0) {
     const PartialSectors::Bytes* const begun = partial_.find(line);
-    const unsigned there = begun == nullptr ? record.whole : record.whole | unsigned{begun_sectors(begun->ever)};
+    const unsigned there =
+        begun == nullptr ? record.whole : record.whole | unsigned{begun_sectors(begun->ever)};
     const unsigned again = misses & all_of(record.whole, unit), first = misses & ~again;
-    const unsigned partial = first & any_of(there, unit), gone = first & ~partial & any_of(record.dropped, unit);
+    const unsigned partial = first & any_of(there, unit),
+                   gone = first & ~partial & any_of(record.dropped, unit);
     add(counts.misses, misses);
     add(counts.partial, partial);
     add(counts.invalidated, gone);
@@ -116,7 +124,10 @@ void History::read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed,
   }
   add(counts.lucky, found & ~in_lru);
   if (record.seen != 0 && (found | on_the_way) != 0)
-    add(record.last_warp == who.warp ? counts.same_warp : record.last_block == who.block ? counts.same_block : counts.other_block, found | on_the_way);
+    add(record.last_warp == who.warp     ? counts.same_warp
+        : record.last_block == who.block ? counts.same_block
+                                         : counts.other_block,
+        found | on_the_way);
   record.seen = static_cast<std::uint8_t>(record.seen | wanted);
   record.whole = static_cast<std::uint8_t>(record.whole | wanted);
   record.dropped = static_cast<std::uint8_t>(record.dropped & ~wanted);
@@ -125,7 +136,8 @@ void History::read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed,
 }
 
 // What a store leaves in the fully associative cache.
-void History::store_beside(std::uint32_t line, std::uint8_t sectors, const SectorBytes& bytes, bool allocate) {
+void History::store_beside(std::uint32_t line, std::uint8_t sectors, const SectorBytes& bytes,
+                           bool allocate) {
   if (sampled_) {
     if (allocate) follow(line, false);
     const std::uint64_t key = lines_[line].key;
@@ -133,7 +145,8 @@ void History::store_beside(std::uint32_t line, std::uint8_t sectors, const Secto
     SectorBytes wide{};
     for (unsigned s = 0; s < sub_sectors_; ++s) wide[shift + s] = bytes[s];
     memory::Evictions ignored;
-    beside_->write(key / sub_lines_, wide, static_cast<std::uint8_t>(sectors << shift), allocate, false, ignored);
+    beside_->write(key / sub_lines_, wide, static_cast<std::uint8_t>(sectors << shift), allocate, false,
+                   ignored);
     return;
   }
   if (!allocate && stack_.distance(line) >= capacity_) return;
@@ -152,7 +165,8 @@ void History::drop(std::uint32_t line, std::uint8_t sectors) {
   if (PartialSectors::Bytes* const begun = partial_.find(line))
     for (unsigned s = 0; s < begun->ever.size(); ++s)
       if ((sectors >> s & 1) != 0) begun->ever[s] = begun->lru[s] = 0;
-  if (beside_ != nullptr) beside_->invalidate(record.key / sub_lines_, static_cast<std::uint8_t>(sectors << shift_of(record.key)));
+  if (beside_ != nullptr)
+    beside_->invalidate(record.key / sub_lines_, static_cast<std::uint8_t>(sectors << shift_of(record.key)));
 }
 
 void History::write(std::uint64_t number, std::uint8_t sectors, const SectorBytes& bytes, Store what) {
@@ -165,7 +179,8 @@ void History::write(std::uint64_t number, std::uint8_t sectors, const SectorByte
   if (!allocate && record.seen == 0) return;   // not even a cache without limits has the line
   record.whole = static_cast<std::uint8_t>(record.whole | whole_in(bytes, sectors));
   if (const auto rest = static_cast<std::uint8_t>(sectors & ~record.whole); rest != 0)
-    record.whole = static_cast<std::uint8_t>(record.whole | completed_by(bytes, rest, partial_.at(line).ever));
+    record.whole =
+        static_cast<std::uint8_t>(record.whole | completed_by(bytes, rest, partial_.at(line).ever));
   record.seen = static_cast<std::uint8_t>(record.seen | sectors);
 }
 

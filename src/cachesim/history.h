@@ -1,8 +1,9 @@
 // The history of one cache's lines beside the cache: why it misses, how far reuse lies apart, who reuses.
 //
-// Two other caches get the same reads and stores: one without limits, and a fully associative one of equal size. A miss that the first has
-// as well is of data that was never there (cold), that stores had only begun (partial) or that a store threw out (invalidated). Of the
-// others those that the second one has are capacity misses, the rest are conflicts.
+// Two other caches get the same reads and stores: one without limits, and a fully associative one of equal
+// size. A miss that the first has as well is of data that was never there (cold), that stores had only begun
+// (partial) or that a store threw out (invalidated). Of the others those that the second one has are capacity
+// misses, the rest are conflicts.
 #pragma once
 
 #include <memory>
@@ -32,7 +33,8 @@ class History {
   // A read of `wanted` sectors of a line of this cache; missed: those that it has to fetch, pending: those under way. Adds to `counts`; unit: log2
   // of 32-byte sectors in what is counted.
   void read(std::uint32_t line, std::uint8_t wanted, std::uint8_t missed, std::uint8_t pending, unsigned unit, const Accessor& who, ReadCounts& counts);
-  // A store or atomic to a line. bytes: of its sectors, from the line's first one on; a store that drops the line needs none.
+  // A store or atomic to a line. bytes: of its sectors, from the line's first one on; a store that drops the
+  // line needs none.
   using Store = memory::L1Store::Effect;
   void write(std::uint64_t number, std::uint8_t sectors, const SectorBytes& bytes, Store what);
 
@@ -57,7 +59,9 @@ class History {
   void touch(std::uint32_t line, bool count_distance);
   void store_beside(std::uint32_t line, std::uint8_t sectors, const SectorBytes& bytes, bool allocate);
   void drop(std::uint32_t line, std::uint8_t sectors);
-  unsigned shift_of(std::uint64_t number) const { return static_cast<unsigned>(number % sub_lines_) * sub_sectors_; }
+  unsigned shift_of(std::uint64_t number) const {
+    return static_cast<unsigned>(number % sub_lines_) * sub_sectors_;
+  }
 
   std::uint64_t capacity_;
   double sample_;

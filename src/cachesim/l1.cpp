@@ -212,9 +212,11 @@ bool L1::met(std::uint64_t line) const {
 
 // What is dropped goes by whole sectors of the cache, what is stored by those that have bytes.
 void L1::remember_store(const stream::Segment& segment, History::Store effect) {
-  const std::uint8_t sectors = effect == History::Store::drop ? cache_.widen(segment.sectors) : segment.sectors;
+  const std::uint8_t sectors =
+      effect == History::Store::drop ? cache_.widen(segment.sectors) : segment.sectors;
   for (unsigned sub = 0; sub < sub_lines_; ++sub) {
-    const auto part = static_cast<std::uint8_t>((sectors >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
+    const auto part =
+        static_cast<std::uint8_t>((sectors >> (sub * sub_sectors_)) & ((1u << sub_sectors_) - 1));
     if (part == 0) continue;
     SectorBytes bytes{};
     for (unsigned s = 0; s < sub_sectors_; ++s) bytes[s] = segment.bytes[sub * sub_sectors_ + s];

@@ -61,7 +61,8 @@ void L2::write(const stream::Segment& segment) {
   counts_.write.accesses += touched;
   counts_.write.hits += found;
   counts_.write.misses += touched - found;
-  history_.write(segment.line, segment.sectors, segment.bytes, write_allocate_ ? History::Store::allocate : History::Store::refresh);
+  history_.write(segment.line, segment.sectors, segment.bytes,
+                 write_allocate_ ? History::Store::allocate : History::Store::refresh);
   free_ += touched * sector_;
   if (!write_back_) counts_.writebacks += touched;
   count_evictions(evicted);

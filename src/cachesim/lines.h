@@ -18,7 +18,7 @@ struct LineRecord {
   std::uint32_t last_block = 0;
   std::uint8_t seen = 0;             // sectors ever asked for or stored to
   std::uint8_t whole = 0;            // sectors that a cache without limits holds, all their bytes
-  std::uint8_t in_lru = 0;           // sectors that a fully associative cache of equal size holds, all their bytes
+  std::uint8_t in_lru = 0;  // sectors that a fully associative cache of equal size holds, all their bytes
   std::uint8_t dropped = 0;          // sectors that a store invalidated
 };
 

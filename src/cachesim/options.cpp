@@ -107,9 +107,10 @@ Options on_device(Options options, const device::Device& device) {
     const std::string_view name = device::name_of(device.sm.scheduler);
     const OrderPolicy* const policy = find_named(order_policies(), name);
     if (policy == nullptr || policy->warps == nullptr)
-      throw Error(ExitCode::unsupported, "cache-order",
-                  fmt::format("no order of warps is named like the warp scheduler of {}, '{}'", device.name, name),
-                  fmt::format("--order: one of {}", fmt::join(order_names(), ", ")));
+      throw Error(
+          ExitCode::unsupported, "cache-order",
+          fmt::format("no order of warps is named like the warp scheduler of {}, '{}'", device.name, name),
+          fmt::format("--order: one of {}", fmt::join(order_names(), ", ")));
     options.order = name;
   }
   if (orders_threads(options.order)) options.zero_latency = true;

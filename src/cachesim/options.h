@@ -27,8 +27,8 @@ struct Range {
 };
 
 struct Options {
-  // Who accesses next: an OrderPolicy (order.h), of warps, as on a GPU, or of single threads, whose accesses are not coalesced. Empty: the one
-  // that is named like the device's warp scheduler.
+  // Who accesses next: an OrderPolicy (order.h), of warps, as on a GPU, or of single threads, whose accesses
+  // are not coalesced. Empty: the one that is named like the device's warp scheduler.
   std::string order;
   bool zero_latency = false;    // misses are filled at once and nobody waits
   bool l2 = true;               // L2 behind the L1 caches, shared by all SMs
@@ -57,8 +57,9 @@ std::string_view name_of(Wait wait);
 std::string_view name_of(Turn turn);
 bool orders_threads(std::string_view order);   // not the empty one: the device's is of warps
 
-// With the order that these options mean on the device; single threads have no time, so what misses is there at once. Throws
-// Error(unsupported, "cache-order") if no order of warps has the name of the device's scheduler.
+// With the order that these options mean on the device; single threads have no time, so what misses is there
+// at once. Throws Error(unsupported, "cache-order") if no order of warps has the name of the device's
+// scheduler.
 Options on_device(Options options, const device::Device& device);
 
 // As text: "order=gto,zero_latency=1,sms=0-3"; what is default is left out. parse_options() throws Error(usage, "cache-option"); seed: unless

@@ -10,6 +10,8 @@ const OrderPolicy& order_policy(std::string_view name) {
   return *policy;
 }
 
-bool orders_threads(std::string_view order) { return !order.empty() && order_policy(order).threads != nullptr; }
+bool orders_threads(std::string_view order) {
+  return !order.empty() && order_policy(order).threads != nullptr;
+}
 
 }  // namespace simtlab::cachesim

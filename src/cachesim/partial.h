@@ -9,7 +9,7 @@
 
 namespace simtlab::cachesim {
 
-using SectorBytes = std::array<std::uint32_t, 4>;   // bit i of an element: byte i of that 32-byte sector
+using SectorBytes = std::array<std::uint32_t, 4>;  // bit i of an element: byte i of that 32-byte sector
 
 // The sectors of which a store has all bytes.
 inline std::uint8_t whole_in(const SectorBytes& bytes, std::uint8_t sectors) {
@@ -36,8 +36,8 @@ inline std::uint8_t begun_sectors(const SectorBytes& begun) {
 class PartialSectors {
  public:
   struct Bytes {
-    SectorBytes ever{};   // in a cache without limits
-    SectorBytes lru{};    // in the fully associative one
+    SectorBytes ever{};  // in a cache without limits
+    SectorBytes lru{};   // in the fully associative one
   };
   // By the index of a line's record; made when it is first asked for.
   Bytes& at(std::uint32_t line) {
@@ -48,17 +48,19 @@ class PartialSectors {
     }
     return items_[places_[line] - 1];
   }
-  Bytes* find(std::uint32_t line) {   // null: none of its sectors was ever begun
+  Bytes* find(std::uint32_t line) {  // null: none of its sectors was ever begun
     return line < places_.size() && places_[line] != 0 ? &items_[places_[line] - 1] : nullptr;
   }
-  std::uint64_t bytes() const { return places_.capacity() * sizeof places_[0] + items_.capacity() * sizeof(Bytes); }
+  std::uint64_t bytes() const {
+    return places_.capacity() * sizeof places_[0] + items_.capacity() * sizeof(Bytes);
+  }
   void clear() {
     places_.clear();
     items_.clear();
   }
 
  private:
-  std::vector<std::uint32_t> places_;   // by line: number in items_ plus 1
+  std::vector<std::uint32_t> places_;  // by line: number in items_ plus 1
   std::vector<Bytes> items_;
 };
 

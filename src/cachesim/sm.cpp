@@ -107,7 +107,8 @@ void Sm::draw(const stream::Step& step, std::uint32_t place, bool store) {
 
 void Sm::draw(std::uint64_t address, std::uint32_t thread, bool store) {
   const std::uint32_t buffer = launch_.buffers.find(address, buffer_hint_);
-  if (buffer != Buffers::unknown) picture_->add(address - launch_.buffers.list()[buffer].begin, buffer, thread, store);
+  if (buffer != Buffers::unknown)
+    picture_->add(address - launch_.buffers.list()[buffer].begin, buffer, thread, store);
 }
 
 }  // namespace simtlab::cachesim

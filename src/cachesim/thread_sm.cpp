@@ -166,7 +166,8 @@ class ThreadSm final : public Sm {
       stream::coalesce(addresses, 1, kept.bytes, segments_);
     }
     const Accessor who = accessor(place);
-    if (picture_ != nullptr && !kept.local) draw(kept.address, who.warp * stream::lanes + thread % stream::lanes, inst.access == Access::store);
+    if (picture_ != nullptr && !kept.local)
+      draw(kept.address, who.warp * stream::lanes + thread % stream::lanes, inst.access == Access::store);
     SegmentCounts counted;
     for (unsigned i = 0; i < segments_.count; ++i) {
       const stream::Segment& segment = segments_.items[i];

@@ -27,12 +27,18 @@ constexpr std::uint32_t points_of_a_picture = 20000;
 
 // What single threads have not: a time.
 void refuse_time(const CacheRun& c) {
-  const std::pair<const char*, bool> given[] = {{"--allocate", c.allocate.has_value()}, {"--wait", c.wait.has_value()}, {"--turn", c.turn.has_value()},
-                                                {"--jitter", c.jitter.has_value()},     {"--skew", c.skew.has_value()}};
+  const std::pair<const char*, bool> given[] = {{"--allocate", c.allocate.has_value()},
+                                                {"--wait", c.wait.has_value()},
+                                                {"--turn", c.turn.has_value()},
+                                                {"--jitter", c.jitter.has_value()},
+                                                {"--skew", c.skew.has_value()}};
   for (const auto& [option, is_given] : given)
     if (is_given)
-      throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no meaning where single threads take turns: what misses is there at once", option),
-                  fmt::format("leave it out, or take an order of warps instead of {}", *c.order));
+      throw Error(
+          ExitCode::usage, "option-conflict",
+          fmt::format("{} has no meaning where single threads take turns: what misses is there at once",
+                      option),
+          fmt::format("leave it out, or take an order of warps instead of {}", *c.order));
 }
 
 // One option at a time, so that a message names the one that is wrong.
@@ -67,7 +73,8 @@ void add_options(CLI::App& command, CacheRun& c) {
   const auto group = "Study";
   command
       .add_option("--order", c.order,
-                  "Who accesses next: an order of warps (default: as the device's warp scheduler) or of single threads (simtlab list orders)")
+                  "Who accesses next: an order of warps (default: as the device's warp scheduler) or of "
+                  "single threads (simtlab list orders)")
       ->type_name("ORDER")
       ->group(group);
   command.add_flag("--zero-latency", c.zero_latency, "Misses are filled at once and nobody waits: the caches alone")->group(group);

@@ -18,7 +18,8 @@ std::vector<const ptx::Function*> reached_from(const ptx::Module& module, const 
   std::vector<const ptx::Function*> out{&kernel};
   std::set<const ptx::Function*> seen{&kernel};
   const auto add = [&](std::uint32_t index) {
-    if (index < module.functions.size() && seen.insert(&module.functions[index]).second) out.push_back(&module.functions[index]);
+    if (index < module.functions.size() && seen.insert(&module.functions[index]).second)
+      out.push_back(&module.functions[index]);
   };
   for (std::size_t i = 0; i < out.size(); ++i)
     for (const ptx::CallSite& site : out[i]->call_sites) {
@@ -38,18 +39,21 @@ struct Place {
 // In the source, where the code says so; else in the PTX.
 Place place_of(const ptx::Module& module, const ptx::Inst& inst) {
   const auto file = module.files.find(inst.file);
-  if (inst.file != 0 && file != module.files.end() && inst.source_line != 0) return {file->second, inst.source_line};
+  if (inst.file != 0 && file != module.files.end() && inst.source_line != 0)
+    return {file->second, inst.source_line};
   return {module.name, inst.line};
 }
 
-// Loads of one place between clock reads of one place each: several PTX instructions, where a line has several or a loop is unrolled.
+// Loads of one place between clock reads of one place each: several PTX instructions, where a line has
+// several or a loop is unrolled.
 struct Group {
-  std::vector<ptx::UnwaitedLoad> loads;   // of `function`
+  std::vector<ptx::UnwaitedLoad> loads;  // of `function`
   const ptx::Function* function = nullptr;
 };
 using Groups = std::map<std::tuple<Place, Place, Place>, Group>;
 
-std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, const Group& group, const ptx::TextLines& ptx) {
+std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, const Group& group,
+                                 const ptx::TextLines& ptx) {
   const auto& [load, begin, end] = places;
   const ptx::UnwaitedLoad& first = group.loads.front();
   const auto& code = group.function->code;
@@ -59,11 +63,20 @@ std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, 
     return out;
   }();
   const std::string text = fmt::format(
-      "nothing waits for the load at {} ({}) between the clock reads at {} and {} (PTX lines {}, {} and {}{}): the interval has the time to issue it, not its latency. "
-      "Use the value before the second clock read, in the address of the next load or in a store to shared memory.",
-      load.text(), ptx[code[first.load].line], begin.text(), end.text(), code[first.load].line, code[first.begin].line, code[first.end].line,
+      "nothing waits for the load at {} ({}) between the clock reads at {} and {} (PTX lines {}, {} and "
+      "{}{}): the interval has the time to issue it, not its latency. "
+      "Use the value before the second clock read, in the address of the next load or in a store to shared "
+      "memory.",
+      load.text(), ptx[code[first.load].line], begin.text(), end.text(), code[first.load].line,
+      code[first.begin].line, code[first.end].line,
       pcs.size() == 1 ? std::string() : fmt::format(", and {} more loads there", pcs.size() - 1));
-  return {std::string("unwaited-load"), load.file, std::uint64_t{load.line}, std::uint64_t{code[first.load].line}, begin.text(), end.text(), text};
+  return {std::string("unwaited-load"),
+          load.file,
+          std::uint64_t{load.line},
+          std::uint64_t{code[first.load].line},
+          begin.text(),
+          end.text(),
+          text};
 }
 
 }  // namespace

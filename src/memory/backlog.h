@@ -1,8 +1,10 @@
-// How long L2 slices stand still for the memory, counted as GPGPU-Sim counts it (gpu_stall_dramfull): with its queues, whatever ours hold.
+// How long L2 slices stand still for the memory, counted as GPGPU-Sim counts it (gpu_stall_dramfull): with
+// its queues, whatever ours hold.
 //
-// There a slice has a queue of its own before it and one to the memory, and slices share the queue of their memory's scheduler. Full they
-// keep a slice from taking anything from the network. Here a slice is full while its backlog, requests that have looked their tag up and wait, is as
-// long as these queues together; or while as many wait at the slice alone as the first queue holds.
+// There a slice has a queue of its own before it and one to the memory, and slices share the queue of their
+// memory's scheduler. Full they keep a slice from taking anything from the network. Here a slice is full
+// while its backlog, requests that have looked their tag up and wait, is as long as these queues together; or
+// while as many wait at the slice alone as the first queue holds.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,8 @@ namespace simtlab::memory {
 
 class Backlog {
  public:
-  // Entries of the queues: of a GTX 480 in GPGPU-Sim's tested configurations (gpgpu_dram_partition_queues, gpgpu_frfcfs_dram_sched_queue_size).
+  // Entries of the queues: of a GTX 480 in GPGPU-Sim's tested configurations (gpgpu_dram_partition_queues,
+  // gpgpu_frfcfs_dram_sched_queue_size).
   static constexpr std::uint32_t before_slice = 8, to_memory = 8, of_scheduler = 16;
 
   // channels: schedulers, which the slices share.
@@ -28,7 +31,9 @@ class Backlog {
   void waits(std::uint32_t slice, Cycle now) { change(slices_[slice], now, 0, 1); }
   void served(std::uint32_t slice, Cycle now) { change(slices_[slice], now, 0, ~0u); }
 
-  std::uint64_t full_cycles() const { return full_cycles_; }   // of all slices; those that are full still are not in it
+  std::uint64_t full_cycles() const {
+    return full_cycles_;
+  }  // of all slices; those that are full still are not in it
   void restart() {
     for (Slice& slice : slices_) slice = {};
     full_cycles_ = 0;

@@ -53,7 +53,8 @@ class Dram {
   // Appends what finished at or before now, in a fixed order. Writes are reported when they leave the queue.
   virtual void advance(Cycle now, std::vector<DramDone>& done) = 0;
   virtual DramStatistics statistics() const = 0;
-  // Who is told of requests that wait: reads until their data has left the channel, writes until it takes them. Null: nobody.
+  // Who is told of requests that wait: reads until their data has left the channel, writes until it takes
+  // them. Null: nobody.
   void tell(Backlog* backlog) { backlog_ = backlog; }
   // The channels behind it, for their own statistics; null where there are none.
   virtual dram::Channels* channels() { return nullptr; }

@@ -53,7 +53,7 @@ class DramSimple final : public Dram {
   std::vector<std::uint8_t> next_way_;   // partitions x sets
   std::vector<std::uint64_t> bytes_;     // by partition
   Calendar<DramDone> done_;
-  Calendar<Waiting> waiting_;            // for the backlog: requests whose turn has not come; no event of its own
+  Calendar<Waiting> waiting_;  // for the backlog: requests whose turn has not come; no event of its own
   DramStatistics statistics_;
 };
 

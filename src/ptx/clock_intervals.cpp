@@ -8,7 +8,8 @@
 namespace simtlab::ptx {
 namespace {
 
-constexpr std::size_t long_chain = 4;   // loads of an interval beyond which the last one of a chain matters little
+constexpr std::size_t long_chain =
+    4;  // loads of an interval beyond which the last one of a chain matters little
 
 bool is_load(const Inst& inst) {
   switch (inst.op) {
@@ -29,7 +30,8 @@ bool is_load(const Inst& inst) {
 
 // What comes after it may be taken to wait for all loads before: some does, some is written to.
 bool settles(const Inst& inst) {
-  return inst.op_class == OpClass::barrier || inst.op_class == OpClass::fence || inst.op == Op::call || inst.op == Op::cp_async_wait;
+  return inst.op_class == OpClass::barrier || inst.op_class == OpClass::fence || inst.op == Op::call ||
+         inst.op == Op::cp_async_wait;
 }
 
 using Rows = std::set<std::uint32_t>;
@@ -47,7 +49,7 @@ bool reads(const Inst& inst, std::uint32_t wanted) {
 }
 
 struct Interval {
-  std::uint32_t begin, end;   // pcs of the reads
+  std::uint32_t begin, end;  // pcs of the reads
   auto operator<=>(const Interval&) const = default;
 };
 
@@ -71,9 +73,12 @@ std::vector<bool> reached(std::uint32_t from, const std::vector<bool>& stops, co
 // The code of a function on the ways from one clock read to another.
 class Region {
  public:
-  Region(const Function& f, const Flow& flow, Interval interval, const std::vector<bool>& stops) : f_(f), flow_(flow), inside_(f.code.size(), false) {
-    const std::vector<bool> ahead = reached(interval.begin, stops, [&](std::uint32_t pc) { return flow.after(pc); });
-    const std::vector<bool> back = reached(interval.end, stops, [&](std::uint32_t pc) { return flow.before(pc); });
+  Region(const Function& f, const Flow& flow, Interval interval, const std::vector<bool>& stops)
+      : f_(f), flow_(flow), inside_(f.code.size(), false) {
+    const std::vector<bool> ahead =
+        reached(interval.begin, stops, [&](std::uint32_t pc) { return flow.after(pc); });
+    const std::vector<bool> back =
+        reached(interval.end, stops, [&](std::uint32_t pc) { return flow.before(pc); });
     for (std::uint32_t pc = 0; pc < f.code.size(); ++pc) {
       inside_[pc] = ahead[pc] && back[pc] && !stops[pc];
       if (inside_[pc] && is_load(f.code[pc])) loads_.push_back(pc);
@@ -123,11 +128,13 @@ class Region {
     return follow(load, [&](std::uint32_t pc) {
       const Inst& inst = f_.code[pc];
       if (reads(inst, row)) return Visit::found;
-      return inst.guard.kind == OperandKind::none && rows_written(inst).contains(row) ? Visit::turn_back : Visit::go_on;
+      return inst.guard.kind == OperandKind::none && rows_written(inst).contains(row) ? Visit::turn_back
+                                                                                      : Visit::go_on;
     });
   }
   bool hangs(std::uint32_t load) const {
-    return !settled(load) && std::ranges::none_of(rows_written(f_.code[load]), [&](std::uint32_t row) { return is_read(load, row); });
+    return !settled(load) && std::ranges::none_of(rows_written(f_.code[load]),
+                                                  [&](std::uint32_t row) { return is_read(load, row); });
   }
   bool loops(std::uint32_t load) const {
     return follow(load, [&](std::uint32_t pc) { return pc == load ? Visit::found : Visit::go_on; });
@@ -135,7 +142,7 @@ class Region {
 
   // Whether its address comes, through arithmetic, from another load of the interval. Backwards, row by row.
   bool needs_a_load(std::uint32_t load) const {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;   // pc, row that is wanted before it
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // pc, row that is wanted before it
     std::vector<std::pair<std::uint32_t, std::uint32_t>> work;
     const auto want = [&](std::uint32_t pc, const Inst& inst) {
       for_each_source_row(inst, [&](std::uint32_t row) {
@@ -169,7 +176,8 @@ class Region {
 
 class Search {
  public:
-  Search(const Function& f, std::vector<std::uint32_t> clocks) : f_(f), flow_(f), clocks_(std::move(clocks)) {}
+  Search(const Function& f, std::vector<std::uint32_t> clocks)
+      : f_(f), flow_(f), clocks_(std::move(clocks)) {}
 
   std::vector<UnwaitedLoad> run() {
     std::vector<bool> raw(clocks_.size(), false), paired(clocks_.size(), false);
@@ -196,7 +204,8 @@ class Search {
       if (sum.plus.has(i) || sum.minus.has(i)) of_sum.push_back(clocks_[i]), stops[clocks_[i]] = true;
     for (std::size_t from = 0; from < clocks_.size(); ++from) {
       if (!sum.minus.has(from)) continue;
-      const std::vector<bool> ahead = reached(clocks_[from], stops, [&](std::uint32_t pc) { return flow_.after(pc); });
+      const std::vector<bool> ahead =
+          reached(clocks_[from], stops, [&](std::uint32_t pc) { return flow_.after(pc); });
       for (std::size_t to = 0; to < clocks_.size(); ++to)
         if (sum.plus.has(to) && ahead[clocks_[to]]) look({clocks_[from], clocks_[to]}, of_sum);
     }
@@ -206,7 +215,8 @@ class Search {
     if (!looked_.insert(interval).second) return;
     std::vector<bool> stop(f_.code.size(), false);
     for (const std::uint32_t pc : stops) stop[pc] = true;
-    for (const std::uint32_t load : Region(f_, flow_, interval, stop).unwaited()) found_.insert({load, interval.begin, interval.end});
+    for (const std::uint32_t load : Region(f_, flow_, interval, stop).unwaited())
+      found_.insert({load, interval.begin, interval.end});
   }
 
   const Function& f_;

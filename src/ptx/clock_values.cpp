@@ -10,7 +10,8 @@ namespace {
 // A forward analysis over register rows. Only rows that hold a clock's value are kept, so a state is small.
 class Analysis {
  public:
-  Analysis(const Function& f, const Flow& flow, const std::vector<std::uint32_t>& clocks) : f_(f), flow_(flow), clocks_(clocks), before_(f.code.size()) {}
+  Analysis(const Function& f, const Flow& flow, const std::vector<std::uint32_t>& clocks)
+      : f_(f), flow_(flow), clocks_(clocks), before_(f.code.size()) {}
 
   std::vector<ClockSum> run() {
     std::vector<std::uint32_t> work = clocks_;
@@ -32,9 +33,11 @@ class Analysis {
     std::uint32_t row;
     ClockSum sum;
   };
-  using State = std::vector<Held>;   // by row
+  using State = std::vector<Held>;  // by row
 
-  static State::iterator place(State& state, std::uint32_t row) { return std::ranges::lower_bound(state, row, {}, &Held::row); }
+  static State::iterator place(State& state, std::uint32_t row) {
+    return std::ranges::lower_bound(state, row, {}, &Held::row);
+  }
 
   static bool merge(State& into, const State& from) {
     bool changed = false;
@@ -70,10 +73,11 @@ class Analysis {
       out.plus.add(static_cast<std::size_t>(std::ranges::lower_bound(clocks_, pc) - clocks_.begin()));
       return out;
     }
-    if (accesses_memory(inst.op_class) || inst.op == Op::call) return out;   // an address is no value
+    if (accesses_memory(inst.op_class) || inst.op == Op::call) return out;  // an address is no value
     for (unsigned i = 0; i < inst.src_count; ++i) {
       const ClockSum source = value(state, inst.src[i]);
-      const bool negative = inst.op == Op::neg || inst.op == Op::not_ || (i == 1 && (inst.op == Op::sub || inst.op == Op::subc));
+      const bool negative = inst.op == Op::neg || inst.op == Op::not_ ||
+                            (i == 1 && (inst.op == Op::sub || inst.op == Op::subc));
       negative ? out.subtract(source) : out.add(source);
     }
     return out;
@@ -102,8 +106,10 @@ class Analysis {
       const bool there = at != state.end() && at->row == row;
       if (inst.guard.kind != OperandKind::none && there) return at->sum.add(sum);
       if (there && sum.empty()) return static_cast<void>(state.erase(at));
-      if (there) at->sum = sum;
-      else if (!sum.empty()) state.insert(at, {row, sum});
+      if (there)
+        at->sum = sum;
+      else if (!sum.empty())
+        state.insert(at, {row, sum});
     });
   }
 
@@ -116,7 +122,8 @@ class Analysis {
 
 }  // namespace
 
-std::vector<ClockSum> stored_clock_sums(const Function& function, const Flow& flow, const std::vector<std::uint32_t>& clocks) {
+std::vector<ClockSum> stored_clock_sums(const Function& function, const Flow& flow,
+                                        const std::vector<std::uint32_t>& clocks) {
   return Analysis(function, flow, clocks).run();
 }
 

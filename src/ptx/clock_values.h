@@ -1,4 +1,5 @@
-// Where the values of a function's clock reads go: which of them are stored, and which are subtracted from which before.
+// Where the values of a function's clock reads go: which of them are stored, and which are subtracted from
+// which before.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct ClockSum {
 };
 
 // What is stored, each sum once. clocks: pcs of the reads.
-std::vector<ClockSum> stored_clock_sums(const Function& function, const Flow& flow, const std::vector<std::uint32_t>& clocks);
+std::vector<ClockSum> stored_clock_sums(const Function& function, const Flow& flow,
+                                        const std::vector<std::uint32_t>& clocks);
 
 }  // namespace simtlab::ptx

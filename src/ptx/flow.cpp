@@ -19,7 +19,8 @@ void add_entries(const Cfg& cfg, std::uint32_t from_pc, std::uint32_t block, Edg
   }
 }
 
-void fill(std::size_t size, const Edges& edges, std::vector<std::uint32_t>& start, std::vector<std::uint32_t>& out) {
+void fill(std::size_t size, const Edges& edges, std::vector<std::uint32_t>& start,
+          std::vector<std::uint32_t>& out) {
   start.assign(size + 1, 0);
   for (const auto& [from, to] : edges) ++start[from + 1];
   for (std::size_t i = 0; i < size; ++i) start[i + 1] += start[i];

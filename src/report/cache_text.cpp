@@ -68,7 +68,9 @@ class Writer : TextWriter {
   void order(const KernelResult& k) {
     if (k.order.empty()) return;
     const std::string own = configured("sm.scheduler");
-    line(fmt::format("  accesses in the order {}: {}", printable(k.order), k.order == own ? "the device's warp scheduler" : fmt::format("--order; the device's warp scheduler is {}", own)));
+    line(fmt::format("  accesses in the order {}: {}", printable(k.order),
+                     k.order == own ? "the device's warp scheduler"
+                                    : fmt::format("--order; the device's warp scheduler is {}", own)));
   }
 
   void level(const Metrics& m, const std::string& level, const char* title) {

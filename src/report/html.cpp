@@ -150,7 +150,8 @@ class Page {
     if (k.partial) out += "<p class=\"warning\">Stopped before its end: what was counted until then.</p>\n";
     if (const result::Table* warnings = result::find(k.tables, "warnings"))
       for (std::size_t row = 0; row < warnings->rows.size(); ++row)
-        out += fmt::format("<p class=\"warning\">{}</p>\n", html_escaped(printable(words(*warnings, row, "text"))));
+        out += fmt::format("<p class=\"warning\">{}</p>\n",
+                           html_escaped(printable(words(*warnings, row, "text"))));
     if (!first && r_.manifest.mode == "timing") out += verdict(k, false);
     return out + html_predictions(k) + html_kernel(k, options_) + html_cache(k) + html_not_modelled(k) + "</section>\n";
   }

@@ -61,7 +61,8 @@ class Writer : TextWriter {
       for (std::size_t i = 0; table != nullptr && i < table->rows.size(); ++i) {
         const std::string text = printable(words(*table, i, "text"));
         if (said.insert(text).second)
-          line(painted("Warning:", Paint::warn, style_) + " " + wrapped(text, std::max(style_.width, 60u) - 2, 9));
+          line(painted("Warning:", Paint::warn, style_) + " " +
+               wrapped(text, std::max(style_.width, 60u) - 2, 9));
       }
     }
     if (!said.empty()) line("");

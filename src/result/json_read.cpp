@@ -269,7 +269,8 @@ Table sms(const Node& node) {
     std::vector<Cell> cells;
     for (const ColumnDeclaration& c : known.columns) {
       const std::string name(c.name);
-      cells.push_back(row.has(name.c_str()) ? cell(row.at(name.c_str())) : Cell{});   // files of before have fewer columns
+      cells.push_back(row.has(name.c_str()) ? cell(row.at(name.c_str()))
+                                            : Cell{});  // files of before have fewer columns
     }
     out.rows.push_back(std::move(cells));
   }

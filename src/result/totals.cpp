@@ -144,7 +144,9 @@ std::vector<KernelResult> merge_by_name(const std::vector<KernelResult>& kernels
     for (const KernelResult* k : group) merge(merged.profile, k->profile);
     // They stand at the first launch, whichever is the longest.
     for (const KernelResult* k : group)
-      if (const Table* warnings = find(k->tables, "warnings"); warnings != nullptr && find(merged.tables, "warnings") == nullptr) merged.tables.push_back(*warnings);
+      if (const Table* warnings = find(k->tables, "warnings");
+          warnings != nullptr && find(merged.tables, "warnings") == nullptr)
+        merged.tables.push_back(*warnings);
     if (group.size() > 1) merged.series = {};
     for (const KernelResult* k : group) {
       merged.launches += k->launches;

@@ -22,8 +22,14 @@ constexpr unsigned slice_shift = 48;
 
 MemorySystem::MemorySystem(const device::Device& device, const Latencies& latencies, Interconnect& network,
                            std::unique_ptr<memory::Dram> dram)
-    : latencies_(latencies), network_(network), map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash), parts_(device), translation_(device), dram_(std::move(dram)),
-      backlog_(device.l2_slices, dram_->channels() != nullptr ? dram_->channels()->count() : device.dram.partitions) {
+    : latencies_(latencies),
+      network_(network),
+      map_(device.l2_slices, device.dram.partitions, device.l2_slice_hash),
+      parts_(device),
+      translation_(device),
+      dram_(std::move(dram)),
+      backlog_(device.l2_slices,
+               dram_->channels() != nullptr ? dram_->channels()->count() : device.dram.partitions) {
   dram_->tell(&backlog_);
   write_back_ = device.l2.write_policy == device::WritePolicy::write_back;
   write_allocate_ = device.l2.write_allocate;
@@ -35,7 +41,12 @@ MemorySystem::MemorySystem(const device::Device& device, const Latencies& latenc
   atomic_cost_ = memory::to_fixed(1 / rate);
   slices_.reserve(device.l2_slices);
   for (std::uint32_t i = 0; i < device.l2_slices; ++i) {
-    slices_.push_back({memory::Cache(memory::l2_slice_config(device, i)), memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge), {}, {}, 0, 0});
+    slices_.push_back({memory::Cache(memory::l2_slice_config(device, i)),
+                       memory::Mshr(device.l2.mshr_entries, device.l2.mshr_merge),
+                       {},
+                       {},
+                       0,
+                       0});
   }
   slice_words_ = (slices_.size() + 63) / 64;
   wants_dram_.assign(map_.partitions() * slice_words_, 0);
@@ -216,7 +227,9 @@ bool MemorySystem::serve_read(Cycle now, Index index) {
   if (observer_ != nullptr) observer_->missed(index, pending.place.slice, now);
   if (fetch != 0) {
     const std::uint64_t tag = (std::uint64_t{pending.place.slice} << slice_shift) | line;
-    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag, request.sm, pending.place.slice}, now);
+    dram_->push({pending.place.partition, pending.place.partition_line, fetch, false, tag, request.sm,
+                 pending.place.slice},
+                now);
   }
   return true;
 }
@@ -239,7 +252,9 @@ bool MemorySystem::serve_write(Cycle now, Index index) {
   write_back(now, pending.place.slice, evicted);
   drop_copies(pending.place, request.sectors);
   if (!write_back_ || (!write_allocate_ && present == 0))
-    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true, memory::no_tag, request.sm, pending.place.slice}, now);
+    dram_->push({pending.place.partition, pending.place.partition_line, dram_sectors(request.sectors), true,
+                 memory::no_tag, request.sm, pending.place.slice},
+                now);
   answer(now, slice, index, request, 0);
   drop(index);
   return true;
@@ -361,7 +376,8 @@ void MemorySystem::retry_waiting(Cycle now, std::uint32_t partition) {
     const std::uint64_t asked = wants[word] & mask;
     wants[word] &= ~asked;
     for (std::uint64_t bits = asked; bits != 0; bits &= bits - 1) {
-      const auto slice = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      const auto slice =
+          static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       if (!std::exchange(turned, true)) turn_[partition] = static_cast<std::uint32_t>((slice + 1) % slices_.size());
       retry(now, slice);
     }

@@ -1,4 +1,5 @@
-// Why reads miss, beside a classifier that keeps every byte of three caches: one without limits, a fully associative one, and the real one.
+// Why reads miss, beside a classifier that keeps every byte of three caches: one without limits, a fully
+// associative one, and the real one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using LineBytes = std::bitset<128>;
 using Effect = memory::L1Store::Effect;
 
 struct Shape {
-  std::uint32_t line, sector;   // bytes
+  std::uint32_t line, sector;  // bytes
 };
 
 // An LRU cache of lines, each with the bytes that it has.
@@ -40,7 +41,7 @@ class Bytewise {
     if (set.size() == ways_) set.pop_back();
     return set.emplace_front(number, LineBytes{}).second;
   }
-  void drop(std::uint64_t number, const LineBytes& bytes) {   // no use: the line keeps its place
+  void drop(std::uint64_t number, const LineBytes& bytes) {  // no use: the line keeps its place
     for (auto& [line, has] : sets_[number % sets_.size()])
       if (line == number) has &= ~bytes;
   }
@@ -53,7 +54,8 @@ class Bytewise {
 
 class Classifier {
  public:
-  Classifier(Shape shape, std::size_t lines, std::size_t ways) : shape_(shape), unlimited_(1, ~std::size_t{0}), lru_(1, lines), real_(lines / ways, ways) {}
+  Classifier(Shape shape, std::size_t lines, std::size_t ways)
+      : shape_(shape), unlimited_(1, ~std::size_t{0}), lru_(1, lines), real_(lines / ways, ways) {}
 
   void read(std::uint64_t number, const LineBytes& wanted) {
     Bytewise* const caches[] = {&unlimited_, &lru_, &real_};
@@ -95,7 +97,8 @@ class Classifier {
     for (std::uint32_t i = 0; i < shape_.sector; ++i) out.set(at + i);
     return out;
   }
-  std::uint64_t& cause(std::uint64_t number, std::uint32_t, const LineBytes& sector, bool unlimited, bool lru) {
+  std::uint64_t& cause(std::uint64_t number, std::uint32_t, const LineBytes& sector, bool unlimited,
+                       bool lru) {
     if (unlimited) return lru ? counts.conflict : counts.capacity;
     const LineBytes* const line = unlimited_.use(number);
     if (line != nullptr && (*line & sector).any()) return counts.partial;
@@ -105,7 +108,8 @@ class Classifier {
     LineBytes sectors;
     for (std::uint32_t at = 0; at < shape_.line; at += shape_.sector)
       if ((bytes & bytes_of(at)).any()) sectors |= bytes_of(at);
-    if (const LineBytes* const line = unlimited_.use(number)) dropped_[number] |= (*line | touched_[number]) & sectors;
+    if (const LineBytes* const line = unlimited_.use(number))
+      dropped_[number] |= (*line | touched_[number]) & sectors;
     for (Bytewise* const cache : {&unlimited_, &lru_, &real_}) cache->drop(number, sectors);
   }
 
@@ -124,14 +128,17 @@ void expect_equal(const ReadCounts& ours, const ReadCounts& theirs, const std::s
   EXPECT_EQ(ours.capacity, theirs.capacity) << where;
   EXPECT_EQ(ours.conflict, theirs.conflict) << where;
   EXPECT_EQ(ours.lucky, theirs.lucky) << where;
-  EXPECT_EQ(ours.misses, ours.cold + ours.partial + ours.invalidated + ours.capacity + ours.conflict) << where;
+  EXPECT_EQ(ours.misses, ours.cold + ours.partial + ours.invalidated + ours.capacity + ours.conflict)
+      << where;
 }
 
 // Accesses within 128 bytes: words, whole sectors, the whole.
 stream::Segment random_segment(std::mt19937_64& random, std::uint64_t lines) {
   stream::Segment out{.line = random() % 4 == 0 ? random() % lines : random() % (lines / 4)};
   const auto kind = static_cast<unsigned>(random() % 3);
-  const unsigned from = kind == 2 ? 0 : static_cast<unsigned>(random() % 32) * 4, bytes = kind == 2 ? 128 : kind == 1 ? 32 : 4;
+  const unsigned from = kind == 2 ? 0 : static_cast<unsigned>(random() % 32) * 4, bytes = kind == 2   ? 128
+                                                                                          : kind == 1 ? 32
+                                                                                                      : 4;
   for (unsigned i = from; i < std::min(128u, from + bytes); ++i) {
     out.bytes[i / 32] |= 1u << i % 32;
     out.sectors = static_cast<std::uint8_t>(out.sectors | 1u << i / 32);
@@ -148,10 +155,17 @@ LineBytes bytes_in(const stream::Segment& s, unsigned sub, std::uint32_t line_by
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> small_caches(Shape shape, const char* policy, bool allocate, bool caches_global) {
+std::vector<std::pair<std::string, std::string>> small_caches(Shape shape, const char* policy, bool allocate,
+                                                              bool caches_global) {
   const std::string line = std::to_string(shape.line) + " B", sector = std::to_string(shape.sector) + " B";
-  return {{"l1.bytes", "2 KiB"}, {"l1.ways", "2"}, {"l1.line_bytes", line}, {"l1.sector_bytes", sector}, {"l1.set_index", "modulo"},
-          {"l1.write_policy", policy}, {"l1.write_allocate", allocate ? "true" : "false"}, {"l1.caches_global", caches_global ? "true" : "false"}};
+  return {{"l1.bytes", "2 KiB"},
+          {"l1.ways", "2"},
+          {"l1.line_bytes", line},
+          {"l1.sector_bytes", sector},
+          {"l1.set_index", "modulo"},
+          {"l1.write_policy", policy},
+          {"l1.write_allocate", allocate ? "true" : "false"},
+          {"l1.caches_global", caches_global ? "true" : "false"}};
 }
 
 constexpr Shape shapes[] = {{128, 32}, {128, 64}, {128, 128}, {64, 32}, {64, 64}, {32, 32}};
@@ -181,8 +195,11 @@ TEST(MissClasses, OfL1AreThoseOfAByteByByteClassifier) {
             const std::size_t lines = 2048 / shape.line;
             Classifier reference(shape, lines, 2);
             const bool drops = std::string_view(policy) == "write_evict" && !local;
-            const Effect effect = drops ? Effect::drop : local || allocate ? Effect::allocate : Effect::refresh;
-            const std::string where = fmt::format("{}-byte lines of {}, {}, allocate {}, local {}, sample {}", shape.line, shape.sector, policy, allocate, local, sample);
+            const Effect effect = drops               ? Effect::drop
+                                  : local || allocate ? Effect::allocate
+                                                      : Effect::refresh;
+            const std::string where = fmt::format("{}-byte lines of {}, {}, allocate {}, local {}, sample {}",
+                                                  shape.line, shape.sector, policy, allocate, local, sample);
             std::mt19937_64 random(shape.line + shape.sector);
             for (int i = 0; i < 4000; ++i) {
               const stream::Segment s = random_segment(random, 64);
@@ -191,13 +208,18 @@ TEST(MissClasses, OfL1AreThoseOfAByteByByteClassifier) {
                 const LineBytes bytes = bytes_in(s, sub, shape.line);
                 const std::uint64_t number = s.line * (128 / shape.line) + sub;
                 if (bytes.none()) continue;
-                if (what < 4) reference.read(number, bytes);
-                else reference.store(number, bytes, what < 7 ? effect : Effect::drop);
+                if (what < 4)
+                  reference.read(number, bytes);
+                else
+                  reference.store(number, bytes, what < 7 ? effect : Effect::drop);
               }
               Time now = 0;
-              if (what < 4) l1.read(s, {}, now, {});
-              else if (what < 7) l1.write(s, local);
-              else l1.atomic(s, {}, now);
+              if (what < 4)
+                l1.read(s, {}, now, {});
+              else if (what < 7)
+                l1.write(s, local);
+              else
+                l1.atomic(s, {}, now);
             }
             expect_equal(l1.counts().read, reference.counts, where);
             if (testing::Test::HasFailure()) return;
@@ -211,8 +233,13 @@ TEST(MissClasses, OfL2AreThoseOfAByteByByteClassifier) {
   for (const std::uint32_t sector : {32u, 64u, 128u})
     for (const bool allocate : {true, false})
       for (const double sample : {1.0, 0.5}) {
-        const auto device = device_with("gtx480", {{"l2.bytes", "4 KiB"}, {"l2.ways", "2"}, {"l2.slices", "1"}, {"l2.set_index", "modulo"}, {"dram.partitions", "1"},
-                                                   {"l2.sector_bytes", std::to_string(sector) + " B"}, {"l2.write_allocate", allocate ? "true" : "false"}});
+        const auto device = device_with("gtx480", {{"l2.bytes", "4 KiB"},
+                                                   {"l2.ways", "2"},
+                                                   {"l2.slices", "1"},
+                                                   {"l2.set_index", "modulo"},
+                                                   {"dram.partitions", "1"},
+                                                   {"l2.sector_bytes", std::to_string(sector) + " B"},
+                                                   {"l2.write_allocate", allocate ? "true" : "false"}});
         L2 l2(device, sample);
         Classifier reference({128, sector}, 32, 2);
         std::mt19937_64 random(sector);
@@ -227,7 +254,8 @@ TEST(MissClasses, OfL2AreThoseOfAByteByByteClassifier) {
             reference.store(s.line, bytes, allocate ? Effect::allocate : Effect::refresh);
           }
         }
-        expect_equal(l2.counts().read, reference.counts, fmt::format("sectors of {}, allocate {}, sample {}", sector, allocate, sample));
+        expect_equal(l2.counts().read, reference.counts,
+                     fmt::format("sectors of {}, allocate {}, sample {}", sector, allocate, sample));
         sum.add(reference.counts);
       }
   expect_every_class(sum, false);

@@ -24,7 +24,9 @@ void check_sums(const result::KernelResult& r) {
   for (const std::string level : {"l1", "l2"}) {
     const auto of = [&](const char* name) { return metric(r, (level + ".read." + name).c_str()); };
     EXPECT_EQ(of("accesses"), of("hits") + of("hits_pending") + of("misses")) << level;
-    EXPECT_EQ(of("misses"), of("misses.cold") + of("misses.partial") + of("misses.capacity") + of("misses.conflict") + of("misses.invalidated")) << level;
+    EXPECT_EQ(of("misses"), of("misses.cold") + of("misses.partial") + of("misses.capacity") +
+                                of("misses.conflict") + of("misses.invalidated"))
+        << level;
   }
   for (const char* table : {"sms", "instructions", "buffers"}) {
     double accesses = 0, misses = 0;
@@ -104,7 +106,8 @@ TEST(CacheStudy, EveryOrderIsReached) {
   }
 }
 
-// Without an order, warps take turns as the device's scheduler has them: on every device that is shipped, with every scheduler that there is.
+// Without an order, warps take turns as the device's scheduler has them: on every device that is shipped,
+// with every scheduler that there is.
 TEST(CacheStudy, WithoutAnOrderItIsThatOfTheDevice) {
   StudyKernels k;
   const std::vector<std::string> devices = device::list_devices();
@@ -123,7 +126,8 @@ TEST(CacheStudy, WithoutAnOrderItIsThatOfTheDevice) {
     EXPECT_EQ(r.order, scheduler);
     Options o;
     o.order = "lrr";
-    EXPECT_EQ(k.matmul(device_with("gtx480", {{"sm.scheduler", std::string(scheduler)}}), o, 16, 2).order, "lrr");
+    EXPECT_EQ(k.matmul(device_with("gtx480", {{"sm.scheduler", std::string(scheduler)}}), o, 16, 2).order,
+              "lrr");
   }
 }
 

@@ -1,4 +1,5 @@
-// Orders of single threads: the picture is the sequence in which the cache was asked, and the cache is the one of text books.
+// Orders of single threads: the picture is the sequence in which the cache was asked, and the cache is the
+// one of text books.
 #include <gtest/gtest.h>
 
 #include <list>
@@ -24,15 +25,17 @@ std::vector<Access> sequence_of(const result::KernelResult& r, const std::vector
     const std::string& name = std::get<std::string>(points->rows[i][result::column("points", "buffer")]);
     const auto buffer = std::ranges::find_if(buffers, [&](const Buffer& b) { return b.name == name; });
     EXPECT_EQ(cell(r, "points", i, "order"), static_cast<double>(i));
-    out.push_back({buffer->begin + static_cast<std::uint64_t>(cell(r, "points", i, "offset")), static_cast<std::uint64_t>(cell(r, "points", i, "thread")),
+    out.push_back({buffer->begin + static_cast<std::uint64_t>(cell(r, "points", i, "offset")),
+                   static_cast<std::uint64_t>(cell(r, "points", i, "thread")),
                    cell(r, "points", i, "store") != 0});
   }
   return out;
 }
 
-// Reads that miss an LRU cache of 128-byte lines whose sets are the line modulo their number; stores throw a line's data out, not its place.
+// Reads that miss an LRU cache of 128-byte lines whose sets are the line modulo their number; stores throw a
+// line's data out, not its place.
 std::uint64_t misses_of(const std::vector<Access>& accesses, std::size_t sets, std::size_t ways) {
-  std::vector<std::list<std::pair<std::uint64_t, bool>>> cache(sets);   // line, whether its data is there
+  std::vector<std::list<std::pair<std::uint64_t, bool>>> cache(sets);  // line, whether its data is there
   std::uint64_t misses = 0;
   for (const Access& a : accesses) {
     const std::uint64_t line = a.address / 128;
@@ -62,9 +65,12 @@ std::vector<std::string> thread_orders() {
   return out;
 }
 
-device::Device one_sm(const char* index = "modulo") { return device_with("gtx480", {{"sm.count", "1"}, {"l1.set_index", index}}); }
+device::Device one_sm(const char* index = "modulo") {
+  return device_with("gtx480", {{"sm.count", "1"}, {"l1.set_index", index}});
+}
 
-// Each thread: in every round a word of each of `lines` lines that share a set, then a store to another buffer.
+// Each thread: in every round a word of each of `lines` lines that share a set, then a store to another
+// buffer.
 constexpr const char* rounds = R"(
 .entry conflict(.param .u64 in, .param .u64 out, .param .u32 stride, .param .u32 lines) {
   .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
@@ -102,11 +108,13 @@ struct Conflict {
     out = kernels.allocate(4096);
     kernels.buffers = {{in, in + (1 << 16), "in"}, {out, out + 4096, "out"}};
   }
-  result::KernelResult run(const std::string& order, std::uint32_t lines, std::uint32_t threads, const Options& base = {}) {
+  result::KernelResult run(const std::string& order, std::uint32_t lines, std::uint32_t threads,
+                           const Options& base = {}) {
     Options o = base;
     o.order = order;
     o.pictures = 1 << 20;
-    return kernels.run(one_sm(), o, "conflict", {1, 1, 1}, {threads, 1, 1}, in, out, std::uint32_t{4096}, lines);
+    return kernels.run(one_sm(), o, "conflict", {1, 1, 1}, {threads, 1, 1}, in, out, std::uint32_t{4096},
+                       lines);
   }
   Kernels kernels;
   std::uint64_t in = 0, out = 0;
@@ -122,7 +130,8 @@ TEST(ThreadOrders, FillAtOnceAndPinNothing) {
         EXPECT_EQ(metric(r, "l1.read.stalled"), 0) << order;
         const auto sequence = sequence_of(r, c.kernels.buffers);
         ASSERT_EQ(sequence.size(), std::size_t{threads} * 8 * (lines + 1)) << order;
-        EXPECT_EQ(metric(r, "l1.read.misses"), misses_of(sequence, 32, 4)) << order << ", " << threads << " threads, " << lines << " lines";
+        EXPECT_EQ(metric(r, "l1.read.misses"), misses_of(sequence, 32, 4))
+            << order << ", " << threads << " threads, " << lines << " lines";
       }
   // Five lines of a set of four ways, in turn: all of the 40 reads miss.
   EXPECT_EQ(metric(c.run("sequential", 5, 1), "l1.read.misses"), 40);
@@ -154,7 +163,8 @@ TEST(ThreadOrders, AreWhatTheirPicturesShow) {
       // Of each thread in the order of its program: five reads, then a store.
       const std::uint32_t at = done[a.thread]++ % 6;
       EXPECT_EQ(a.store, at == 5) << order << ' ' << i;
-      EXPECT_EQ(a.address, a.store ? c.out + 4 * a.thread : c.in + 4096 * at + 4 * a.thread) << order << ' ' << i;
+      EXPECT_EQ(a.address, a.store ? c.out + 4 * a.thread : c.in + 4096 * at + 4 * a.thread)
+          << order << ' ' << i;
       if (order == "sequential") {
         EXPECT_EQ(a.thread, i / per_thread) << i;
       } else if (order == "round_robin") {
@@ -163,7 +173,8 @@ TEST(ThreadOrders, AreWhatTheirPicturesShow) {
     }
     if (order == "random") {
       std::size_t same = 0;
-      for (std::size_t i = 1; i < sequence.size(); ++i) same += sequence[i].thread == sequence[i - 1].thread ? 1 : 0;
+      for (std::size_t i = 1; i < sequence.size(); ++i)
+        same += sequence[i].thread == sequence[i - 1].thread ? 1 : 0;
       EXPECT_LT(same, sequence.size() / 8);
       // Nobody is ahead of the others: half-way, every thread is near its half.
       std::map<std::uint64_t, std::uint32_t> half;

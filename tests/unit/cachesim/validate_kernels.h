@@ -26,7 +26,8 @@ class StudyKernels {
     Kernels k(text());
     const std::uint32_t n = width * groups;
     const std::uint64_t a = k.allocate(n * n * 4), b = k.allocate(n * n * 4), c = k.allocate(n * n * 4);
-    if (name_buffers) k.buffers = buffers = {{a, a + n * n * 4, "a"}, {b, b + n * n * 4, "b"}, {c, c + n * n * 4, "c"}};
+    if (name_buffers)
+      k.buffers = buffers = {{a, a + n * n * 4, "a"}, {b, b + n * n * 4, "b"}, {c, c + n * n * 4, "c"}};
     return k.run(device, options, "matmul", {groups, groups, 1}, {width, width, 1}, a, b, c, n);
   }
   result::KernelResult stencil(const device::Device& device, const Options& options) {

@@ -11,7 +11,8 @@ namespace {
 TEST(Backlog, CountsTheCyclesInWhichTheQueuesOfASliceAreFull) {
   for (const std::uint32_t channels : {1u, 6u, 24u}) {
     constexpr std::uint32_t slices = 12;
-    const std::uint32_t most = Backlog::before_slice + Backlog::to_memory + (Backlog::of_scheduler * channels + slices - 1) / slices;
+    const std::uint32_t most =
+        Backlog::before_slice + Backlog::to_memory + (Backlog::of_scheduler * channels + slices - 1) / slices;
     Backlog backlog(slices, channels);
     std::vector<std::uint32_t> blocked(slices), waiting(slices);
     std::mt19937_64 random(channels);
@@ -21,14 +22,19 @@ TEST(Backlog, CountsTheCyclesInWhichTheQueuesOfASliceAreFull) {
         const auto slice = static_cast<std::uint32_t>(random() % slices);
         const bool add = fill ? random() % 3 != 0 : random() % 3 == 0;
         if (random() % 4 == 0) {
-          if (add) backlog.blocked(slice, now), ++blocked[slice];
-          else if (blocked[slice] != 0) backlog.unblocked(slice, now), --blocked[slice];
+          if (add)
+            backlog.blocked(slice, now), ++blocked[slice];
+          else if (blocked[slice] != 0)
+            backlog.unblocked(slice, now), --blocked[slice];
         } else {
-          if (add) backlog.waits(slice, now), ++waiting[slice];
-          else if (waiting[slice] != 0) backlog.served(slice, now), --waiting[slice];
+          if (add)
+            backlog.waits(slice, now), ++waiting[slice];
+          else if (waiting[slice] != 0)
+            backlog.served(slice, now), --waiting[slice];
         }
       }
-      for (std::uint32_t s = 0; s < slices; ++s) full += blocked[s] >= Backlog::before_slice || blocked[s] + waiting[s] >= most;
+      for (std::uint32_t s = 0; s < slices; ++s)
+        full += blocked[s] >= Backlog::before_slice || blocked[s] + waiting[s] >= most;
     };
     Cycle now = 0;
     for (; now < 4000; ++now) step(now, now / 400 % 2 == 0);

@@ -1,4 +1,5 @@
-// gpu.stall.classic.dram_full under every memory: much of the time while more is asked for than it can give, never while it has time.
+// gpu.stall.classic.dram_full under every memory: much of the time while more is asked for than it can give,
+// never while it has time.
 #include <gtest/gtest.h>
 
 #include "device/catalogue.h"
@@ -17,10 +18,14 @@ std::vector<std::string> models() {
   return out;
 }
 
-// Neither L2's bandwidth nor its miss registers nor the queue to DRAM are what a request waits for, unless they are set to.
-device::Device device_with(const std::string& model, const std::vector<std::pair<std::string, std::string>>& more = {}) {
+// Neither L2's bandwidth nor its miss registers nor the queue to DRAM are what a request waits for, unless
+// they are set to.
+device::Device device_with(const std::string& model,
+                           const std::vector<std::pair<std::string, std::string>>& more = {}) {
   std::vector<device::Setting> settings;
-  const auto set = [&](const std::string& key, const std::string& value) { settings.push_back({key, value, {"command line", "test", "", false}}); };
+  const auto set = [&](const std::string& key, const std::string& value) {
+    settings.push_back({key, value, {"command line", "test", "", false}});
+  };
   set("dram.model", model);
   set("l2.bytes_per_cycle", "12000 B/cycle");
   set("l2.mshr_entries", "65536");
@@ -29,7 +34,7 @@ device::Device device_with(const std::string& model, const std::vector<std::pair
 }
 
 struct Counted {
-  double share = 0;   // of the slices' cycles
+  double share = 0;  // of the slices' cycles
   Cycle cycles = 0;
 };
 
@@ -54,7 +59,8 @@ Counted stream(device::Device d, RequestKind kind, unsigned lines, Cycle gap) {
     memory.advance(out.cycles + 1);
     network.deliver();
   }
-  out.share = static_cast<double>(memory.counters().full_cycles) / static_cast<double>(out.cycles * d.l2_slices);
+  out.share =
+      static_cast<double>(memory.counters().full_cycles) / static_cast<double>(out.cycles * d.l2_slices);
   return out;
 }
 
@@ -70,7 +76,9 @@ TEST(DramFull, IsCountedWhileAnyMemoryIsAskedForMoreThanItGives) {
 // Not of our own queues: with ones that never fill, too.
 TEST(DramFull, IsCountedOfQueuesOfAnotherLength) {
   for (const std::string& model : device::list_technologies())
-    EXPECT_GT(stream(device_with(model, {{"dram.request_queue", "65536"}}), RequestKind::read, 6000, 2).share, 0.5) << model;
+    EXPECT_GT(stream(device_with(model, {{"dram.request_queue", "65536"}}), RequestKind::read, 6000, 2).share,
+              0.5)
+        << model;
 }
 
 TEST(DramFull, IsCountedOfWrites) {
@@ -82,7 +90,8 @@ TEST(DramFull, IsCountedOfWrites) {
 }
 
 TEST(DramFull, IsNothingWhileTheMemoryHasTime) {
-  for (const std::string& model : models()) EXPECT_EQ(stream(device_with(model), RequestKind::read, 400, 16 * 300).share, 0) << model;
+  for (const std::string& model : models())
+    EXPECT_EQ(stream(device_with(model), RequestKind::read, 400, 16 * 300).share, 0) << model;
 }
 
 }  // namespace
