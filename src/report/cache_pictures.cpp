@@ -155,8 +155,9 @@ constexpr std::string_view page_style =
 std::string page(const Result& result, const KernelResult& k, const std::vector<Picture>& pictures) {
   const std::string name = svg_escaped(k.demangled.empty() ? k.name : k.demangled);
   std::string out = fmt::format("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Caches: {}</title><style>{}</style></head><body>\n", name, page_style);
-  out += fmt::format("<h1>{}</h1>\n<p>Grid {}×{}×{}, block {}×{}×{} on {}. L1 {}, {} ways, {}, set index {}.</p>\n", name, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
-                     svg_escaped(result.manifest.device), configured(result, "l1.bytes"), configured(result, "l1.ways"), configured(result, "l1.replacement"), configured(result, "l1.set_index"));
+  out += fmt::format("<h1>{}</h1>\n<p>Grid {}×{}×{}, block {}×{}×{} on {}. L1 {}, {} ways, {}, set index {}.{}</p>\n", name, k.grid[0], k.grid[1], k.grid[2], k.block[0], k.block[1], k.block[2],
+                     svg_escaped(result.manifest.device), configured(result, "l1.bytes"), configured(result, "l1.ways"), configured(result, "l1.replacement"), configured(result, "l1.set_index"),
+                     k.order.empty() ? std::string() : fmt::format(" Accesses in the order {}.", svg_escaped(k.order)));
   const auto get = [&](const char* metric) { return k.metrics.get(metric).value_or(0); };
   out += fmt::format("<p>L1: {:.0f} reads, {} misses (cold {:.0f}, partial {:.0f}, capacity {:.0f}, conflict {:.0f}, invalidated {:.0f}).</p>\n", get("l1.read.accesses"), format_share(get("l1.read.miss_rate")),
                      get("l1.read.misses.cold"), get("l1.read.misses.partial"), get("l1.read.misses.capacity"), get("l1.read.misses.conflict"), get("l1.read.misses.invalidated"));
