@@ -81,6 +81,7 @@ class Gpu {
   ~Gpu();
 
   const device::Device& device() const;
+  void check() const;                                          // throws if a shared GPU has gone
 
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string what);   // nullopt: out of device memory
   bool release(std::uint64_t address);

@@ -8,6 +8,10 @@
 
 namespace simtlab::gpu {
 
+void Gpu::check() const {
+  if (impl_->options.shared) impl_->options.shared->check();
+}
+
 void Gpu::Impl::begin_shared(Work& work, double at_ns) {
   KernelJob& job = job_of(work);
   const std::filesystem::path path = options.shared->trace_file();

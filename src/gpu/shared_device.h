@@ -31,6 +31,8 @@ class SharedDevice {
   virtual std::optional<Ended> advance(double until_ns) = 0;
   // Device memory was written by a copy.
   virtual void invalidate(std::uint64_t address, std::uint64_t bytes) = 0;
+  // Throws Error(unavailable, "corun-device") if the device has gone.
+  virtual void check() = 0;
   // What is under way is not asked for any more.
   virtual void give_up() = 0;
 };

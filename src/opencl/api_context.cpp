@@ -27,6 +27,7 @@ std::vector<cl_context_properties> checked(const State& state, const cl_context_
 std::shared_ptr<Context> make_context(State& state, const cl_context_properties* properties) {
   auto context = std::make_shared<Context>();
   context->properties = checked(state, properties);
+  state.require_device();
   static_cast<void>(state.gpu());
   return context;
 }
@@ -35,6 +36,7 @@ std::shared_ptr<Queue> make_queue(State& state, cl_context context_handle, cl_de
   auto context = need<Context>(context_handle, CL_INVALID_CONTEXT);
   require(state.is_device(device), CL_INVALID_DEVICE);
   require((properties & ~known_properties) == 0, CL_INVALID_VALUE);
+  state.require_device();
   return std::make_shared<Queue>(std::move(context), properties);
 }
 
@@ -143,6 +145,7 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue handle, cl_command_que
 cl_int CL_API_CALL clFlush(cl_command_queue queue) {
   return call([&](State& state) -> cl_int {
     need<Queue>(queue, CL_INVALID_COMMAND_QUEUE);
+    state.require_device();
     pump(state);
     return CL_SUCCESS;
   });

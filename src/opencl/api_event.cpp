@@ -42,6 +42,7 @@ cl_int CL_API_CALL clSetUserEventStatus(cl_event handle, cl_int status) {
 cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
   return call([&](State& state) -> cl_int {
     require(count != 0 && list != nullptr, CL_INVALID_VALUE);
+    state.require_device();
     Events events;
     for (cl_uint i = 0; i < count; ++i) {
       events.push_back(need<Event>(list[i], CL_INVALID_EVENT));

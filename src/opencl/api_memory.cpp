@@ -27,7 +27,7 @@ std::shared_ptr<Buffer> make_buffer(State& state, cl_context context, cl_mem_fla
   check_flags(flags);
   require(size != 0 && size <= most_buffer_bytes(state.device()), CL_INVALID_BUFFER_SIZE);
   require((host != nullptr) == ((flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0), CL_INVALID_HOST_PTR);
-  require(!state.broken(), CL_OUT_OF_RESOURCES);
+  state.require_device();
   const auto address = state.gpu().allocate(size, "cl_mem");
   require(address.has_value(), CL_MEM_OBJECT_ALLOCATION_FAILURE);
   buffer->address = *address;

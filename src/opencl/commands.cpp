@@ -92,7 +92,7 @@ Events wait_list(const Context& context, cl_uint count, const cl_event* list) {
 }
 
 cl_int enqueue(State& state, const Submission& s, std::function<void()> submit) {
-  require(!state.broken(), CL_OUT_OF_RESOURCES);
+  state.require_device();
   const auto event = std::make_shared<Event>();
   event->context = s.queue->context;
   event->queue = s.queue;
@@ -132,7 +132,7 @@ void pump(State& state) {
 void finish(State& state, const std::shared_ptr<Queue>& queue) {
   pump(state);
   while (!queue->pending.empty()) state.wait(*current_lock());
-  require(!state.broken(), CL_OUT_OF_RESOURCES);
+  state.require_device();
   state.gpu().synchronize(queue->stream);
 }
 

@@ -28,7 +28,7 @@ cl_int State::report(const Error& error) {
   }
   tell_and_keep(error);
   if (failed_to_start()) return CL_DEVICE_NOT_AVAILABLE;
-  if (error.code() == ExitCode::unavailable) return CL_COMPILER_NOT_AVAILABLE;
+  if (error.id() != "corun-device" && error.code() == ExitCode::unavailable) return CL_COMPILER_NOT_AVAILABLE;
   broken_ = true;
   return CL_OUT_OF_RESOURCES;
 }

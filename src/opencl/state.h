@@ -41,6 +41,11 @@ class State : public session::Session {
 
   // A kernel failed: nothing runs any more.
   bool broken() const { return broken_; }
+  // Ends the call if nothing runs any more, a GPU that several programs share included.
+  void require_device() {
+    require(!broken_, CL_OUT_OF_RESOURCES);
+    if (started()) gpu();
+  }
   cl_int report(const Error& error);
   cl_int report_internal(const char* what);
   // Waits, without the lock, until something changed that a command may wait for.

@@ -86,6 +86,12 @@ class Client final : public gpu::SharedDevice {
     ask(call);
   }
 
+  // A hang-up is seen without asking.
+  void check() override {
+    pollfd one{socket_.get(), 0, 0};
+    if (gone_ || (::poll(&one, 1, 0) > 0 && one.revents != 0)) is_gone();
+  }
+
   // Whatever failed has been told already.
   void give_up() override {
     try {
@@ -97,16 +103,22 @@ class Client final : public gpu::SharedDevice {
   }
 
  private:
+  // From then on nothing more is asked: a daemon that comes later knows nothing of this program's launches.
+  [[noreturn]] void is_gone() {
+    gone_ = true;
+    lost("it is gone with its daemon, and so are the launches that had not ended");
+  }
+
   Answer ask(const Call& call, int pass = -1) {
     if (::getpid() != owner_) lost("a child of a program cannot go on with its parent's GPU");
-    if (send_packet(socket_.get(), bytes_of(call), pass) != Sent::yes) lost("it is gone");
+    if (gone_ || send_packet(socket_.get(), bytes_of(call), pass) != Sent::yes) is_gone();
     for (;;) {
       pollfd one{socket_.get(), POLLIN, 0};
       if (::poll(&one, 1, -1) < 0 && errno != EINTR) lost(std::strerror(errno));
       Packet packet;
       const std::ptrdiff_t got = receive_packet(socket_.get(), packet, &passed_);
       if (got == 0) continue;
-      if (got < 0) lost("it is gone");
+      if (got < 0) is_gone();
       const std::optional<Answer> answer = record_of<Answer>(packet);
       if (!answer) lost("an answer that makes no sense");
       if (answer->kind == Answer::failed) lost(text_of(answer->text));
@@ -117,6 +129,7 @@ class Client final : public gpu::SharedDevice {
   fs::path directory_;
   pid_t owner_;
   Descriptor socket_, passed_;
+  bool gone_ = false;
 };
 
 }  // namespace

@@ -29,6 +29,11 @@ CudaError properties(void* out, int device, int layout) {
   });
 }
 
+// A hint. It fails as every call does after a fault.
+CudaError nothing_to_do() {
+  return call([](Runtime&) { return success; });
+}
+
 }  // namespace
 
 SIMTLAB_CUDA_API CudaError cudaGetDeviceCount(int* out) {
@@ -48,7 +53,7 @@ SIMTLAB_CUDA_API CudaError cudaInitDevice(int device, unsigned, unsigned) {
   return cudaSetDevice(device);
 }
 SIMTLAB_CUDA_API CudaError cudaSetValidDevices(int*, int) {
-  return success;
+  return nothing_to_do();
 }
 SIMTLAB_CUDA_API CudaError cudaChooseDevice(int* out, const void*) {
   return answer(out, 0);
@@ -87,6 +92,7 @@ SIMTLAB_CUDA_API CudaError cudaDeviceSynchronize() {
 }
 SIMTLAB_CUDA_API CudaError cudaDeviceReset() {
   return call_always([](Runtime& r) {
+    if (r.lost()) return r.sticky();
     r.reset_device();
     return success;
   });
@@ -119,13 +125,13 @@ SIMTLAB_CUDA_ALIAS(cudaThreadGetLimit, cudaDeviceGetLimit);
 
 // Preferences between L1 and shared memory are hints; the device file decides (D-RUNTIME-5).
 SIMTLAB_CUDA_API CudaError cudaDeviceSetCacheConfig(int) {
-  return success;
+  return nothing_to_do();
 }
 SIMTLAB_CUDA_API CudaError cudaDeviceGetCacheConfig(int* out) {
   return answer(out, 0);
 }
 SIMTLAB_CUDA_API CudaError cudaDeviceSetSharedMemConfig(int) {
-  return success;
+  return nothing_to_do();
 }
 SIMTLAB_CUDA_API CudaError cudaDeviceGetSharedMemConfig(int* out) {
   return answer(out, 1);

@@ -49,10 +49,10 @@ SIMTLAB_CUDA_API CudaError cudaDriverGetVersion(int* out) {
   return success;
 }
 SIMTLAB_CUDA_API CudaError cudaProfilerStart() {
-  return success;
+  return call([](Runtime&) { return success; });
 }
 SIMTLAB_CUDA_API CudaError cudaProfilerStop() {
-  return success;
+  return call([](Runtime&) { return success; });
 }
 SIMTLAB_CUDA_API CudaError cudaProfilerInitialize(const char*, const char*, int) {
   return success;

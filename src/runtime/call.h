@@ -37,7 +37,10 @@ CudaError call(Body&& body) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   if (runtime.sticky() != success) return note(runtime.sticky());
-  return note(guarded(runtime, body));
+  return note(guarded(runtime, [&](Runtime& r) {
+    if (r.started()) r.gpu();   // a shared GPU may have gone
+    return body(r);
+  }));
 }
 
 // The same for calls that work without a healthy context (queries of versions and errors, clean-up).

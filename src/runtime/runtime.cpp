@@ -93,6 +93,8 @@ CudaError Runtime::report(const Error& error) {
     sticky_ = code;
   } else if (failed_to_start()) {
     code = error_initialization;
+  } else if (error.id() == "corun-device") {
+    code = sticky_ = error_mps_rpc_failure;
   } else if (error.id().starts_with("checkpoint-")) {
     code = sticky_ = error_unknown;
   } else if (error.id().starts_with("limit-")) {

@@ -37,6 +37,8 @@ class Runtime : public session::Session {
   CudaError report_internal(const char* what);
   CudaError unsupported(const char* function, const std::string& what = {});
   CudaError sticky() const { return sticky_; }
+  // A GPU that several programs share has gone: no reset brings it back.
+  bool lost() const { return sticky_ == error_mps_rpc_failure; }
 
   // Memory that programs got from cudaMalloc*, by start address.
   std::map<std::uint64_t, MemoryKind> allocations;

@@ -77,7 +77,10 @@ Pulse* Session::pulse() {
 }
 
 gpu::Gpu& Session::gpu() {
-  if (gpu_) return *gpu_;
+  if (gpu_) {
+    gpu_->check();
+    return *gpu_;
+  }
   if (start_failure_) throw Error(*start_failure_);
   try {
     read_configuration();

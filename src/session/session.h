@@ -24,7 +24,7 @@ class Session {
   std::mutex mutex;
 
   // The GPU, made at the first call that needs it. Throws Error if the configuration is bad; again at each
-  // later call.
+  // later call. Throws, too, at every call after a GPU that several programs share has gone.
   gpu::Gpu& gpu();
   bool started() const { return gpu_ != nullptr; }
   const device::Device& device();
