@@ -4,7 +4,7 @@
 //   policy shark limit=4 light=3 aging=64 quantum=30000000 l2-cap=3.8e+11 dram-cap=2.5e+11 memory-class=0.3 best-effort=1
 //   0 kernel 1 time=60000 l2=20940000000 dram=330000000 stall=0.1127 name=IMGVF    (again, whenever more is learnt)
 //   0 join 3 priority=0
-//   100 launch 17 client=3 stream=0 kernel=1 slots=1
+//   100 launch 17 client=3 stream=0 kernel=1 slots=1                 ("device=1" behind it: not on the first device)
 //   100 grant 17
 //   250 end 17 gpu=140
 //   260 cancel 18                                                    (waiting launches only)

@@ -22,7 +22,7 @@ using StreamId = std::uint64_t;
 using KernelId = std::uint32_t;
 using Sequence = std::uint64_t;      // of launches in the order in which they came; from 1
 
-// What is known of a client (one process), whoever decides.
+// What is known of a client (one process) on one device, whoever decides.
 struct Client {
   ClientId id = 0;
   std::int32_t priority = 0;         // above 0: served before those at or below it (policy priority)
@@ -44,6 +44,7 @@ struct Launch {
   StreamId stream = 0;
   KernelId kernel = 0;
   const Profile* profile = nullptr;  // null: unknown
+  std::uint32_t device = 0;          // a policy sees launches of one alone
   std::uint32_t slots = 1;           // of the limit; more than 1: kernels that must go together (a graph, a cooperative group)
   Time ready = 0;                    // since when it could go
   std::uint64_t grants_before = 0;   // that had been given, to anybody, when it became ready

@@ -138,7 +138,9 @@ void read_event(Words& words, Time now, std::string_view what, Scheduler& schedu
     const auto client = words.field<ClientId>("client");
     const auto stream = words.field<StreamId>("stream");
     const auto kernel = words.field<KernelId>("kernel");
-    const Sequence given = scheduler.launch(now, client, stream, kernel, words.field<std::uint32_t>("slots"));
+    const auto slots = words.field<std::uint32_t>("slots");
+    const std::uint32_t device = words.done() ? 0 : words.field<std::uint32_t>("device");
+    const Sequence given = scheduler.launch(now, client, stream, kernel, slots, device);
     if (given != sequence) words.fail(fmt::format("launches count from 1 in the order of their coming: this one is {}", given));
   } else if (what == "end") {
     const auto sequence = words.number<Sequence>();

@@ -26,23 +26,37 @@ struct Scheduler::Kernel {
 struct Scheduler::Queued {
   Sequence sequence = 0;
   KernelId kernel = 0;
-  std::uint32_t slots = 1;
+  std::uint32_t slots = 1, device = 0;
 };
 
 struct Scheduler::Stream {
-  std::deque<Queued> queue;   // the first one is in ready_ unless `busy`
+  std::deque<Queued> queue;   // the first one is ready on its device unless `busy`
   bool busy = false;          // its latest granted launch runs
 };
 
+struct Scheduler::Device {
+  std::vector<Launch> ready;                      // in the order of their sequence
+  std::vector<Launch> running;                    // in the order of their grants
+  Grants choice;
+  std::uint32_t used = 0;
+  std::uint64_t grants = 0;
+
+  void free(std::size_t place, std::uint32_t limit) {
+    used -= std::min(running[place].slots, limit);
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(place));
+  }
+};
+
 struct Scheduler::Member {
-  Client client;
+  std::deque<Client> facts;                       // by device; they stay where they are
   std::unordered_map<StreamId, Stream> streams;   // with something that waits or runs
   bool gone = false;                              // left; something of it still runs
+  bool runs() const { return std::ranges::any_of(facts, [](const Client& c) { return c.running > 0; }); }
 };
 
 Scheduler::Scheduler(const Policy& policy, const Settings& settings, LineSink log) : policy_(policy), settings_(settings), log_(std::move(log)) {
   if (settings_.limit == 0) throw Error(ExitCode::usage, "corun-policy", "a limit of 0 launches would let nothing run", "give a limit of 1 or more");
-  running_.reserve(settings_.limit < 4096 ? settings_.limit : 4096);
+  device(0).running.reserve(settings_.limit < 4096 ? settings_.limit : 4096);
   if (log_) {
     log_(log_heading);
     log_(policy_line(policy_, settings_));
@@ -64,12 +78,45 @@ Scheduler::Member& Scheduler::member(ClientId client) {
   return *at->second;
 }
 
-const Client* Scheduler::find(ClientId client) const {
+const Client* Scheduler::find(ClientId client, std::uint32_t device) const {
   const auto at = members_.find(client);
-  return at == members_.end() || at->second->gone ? nullptr : &at->second->client;
+  return at == members_.end() || at->second->gone || device >= at->second->facts.size() ? nullptr : &at->second->facts[device];
 }
 
-bool Scheduler::runs(Sequence sequence) const { return std::ranges::find(running_, sequence, &Launch::sequence) != running_.end(); }
+Scheduler::Device& Scheduler::device(std::uint32_t number) {
+  while (devices_.size() <= number) devices_.emplace_back();
+  return devices_[number];
+}
+
+Client& Scheduler::facts(Member& m, std::uint32_t device) {
+  while (m.facts.size() <= device) {
+    Client& made = m.facts.emplace_back();
+    made.id = m.facts.front().id;
+    made.priority = m.facts.front().priority;
+    made.joined = m.facts.front().joined;
+  }
+  return m.facts[device];
+}
+
+bool Scheduler::runs(Sequence sequence) const {
+  return std::ranges::any_of(devices_, [&](const Device& d) { return std::ranges::find(d.running, sequence, &Launch::sequence) != d.running.end(); });
+}
+
+bool Scheduler::runs_alone(std::uint32_t device) const { return device < devices_.size() && devices_[device].running.size() == 1; }
+
+std::uint64_t Scheduler::grants(std::uint32_t device) const { return device < devices_.size() ? devices_[device].grants : 0; }
+
+std::size_t Scheduler::running() const {
+  std::size_t out = 0;
+  for (const Device& d : devices_) out += d.running.size();
+  return out;
+}
+
+std::uint32_t Scheduler::used_slots() const {
+  std::uint32_t out = 0;
+  for (const Device& d : devices_) out += d.used;
+  return out;
+}
 
 const Profile* Scheduler::profile(KernelId kernel) const {
   return kernel == 0 || kernel > kernels_.size() || !kernels_[kernel - 1].known ? nullptr : &kernels_[kernel - 1].profile;
@@ -86,9 +133,10 @@ KernelId Scheduler::kernel(Time now, std::string_view name, const Profile* profi
   if (profile != nullptr) {
     k.profile = *profile;
     k.known = true;
-    for (auto* const list : {&ready_, &running_})
-      for (Launch& launch : *list)
-        if (launch.kernel == at->second) launch.profile = &k.profile;
+    for (Device& d : devices_)
+      for (auto* const list : {&d.ready, &d.running})
+        for (Launch& launch : *list)
+          if (launch.kernel == at->second) launch.profile = &k.profile;
   }
   now = advance(now);
   if (log_) log_(kernel_line(now, at->second, k.name, profile));
@@ -99,25 +147,27 @@ void Scheduler::join(Time now, ClientId client, std::int32_t priority) {
   if (members_.contains(client)) impossible(fmt::format("client {} has joined already", client));
   now = advance(now);
   auto made = std::make_unique<Member>();
-  made->client.id = client;
-  made->client.priority = priority;
-  made->client.joined = now;
+  Client& first = made->facts.emplace_back();
+  first.id = client;
+  first.priority = priority;
+  first.joined = now;
   members_.emplace(client, std::move(made));
   ++clients_;
   if (log_) log_(fmt::format("{} join {} priority={}", now, client, priority));
 }
 
-Sequence Scheduler::launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots) {
+Sequence Scheduler::launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots, std::uint32_t device) {
   Member& m = member(client);
   if (kernel == 0 || kernel > kernels_.size()) impossible(fmt::format("client {} launches kernel {}, which nobody has named", client, kernel));
   if (slots == 0) impossible(fmt::format("client {} launches a unit of no kernels", client));
+  if (device >= most_devices) impossible(fmt::format("client {} launches on device {}: there are at most {}", client, device, most_devices));
   now = advance(now);
   const Sequence sequence = next_++;
   Stream& s = m.streams[stream];
-  s.queue.push_back({sequence, kernel, slots});
+  s.queue.push_back({sequence, kernel, slots, device});
   places_.emplace(sequence, std::pair{client, stream});
   ++queued_;
-  if (log_) log_(fmt::format("{} launch {} client={} stream={} kernel={} slots={}", now, sequence, client, stream, kernel, slots));
+  if (log_) log_(fmt::format("{} launch {} client={} stream={} kernel={} slots={}{}", now, sequence, client, stream, kernel, slots, device == 0 ? "" : fmt::format(" device={}", device)));
   if (s.queue.size() == 1 && !s.busy) make_ready(now, m, stream, s);
   return sequence;
 }
@@ -126,37 +176,39 @@ void Scheduler::make_ready(Time now, Member& m, StreamId stream, Stream& s) {
   const Queued& first = s.queue.front();
   Launch launch;
   launch.sequence = first.sequence;
-  launch.client = &m.client;
+  Device& d = device(first.device);
+  Client& client = facts(m, first.device);
+  launch.client = &client;
+  launch.device = first.device;
   launch.stream = stream;
   launch.kernel = first.kernel;
   launch.profile = profile(first.kernel);
   launch.slots = first.slots;
   launch.ready = now;
-  launch.grants_before = grants_;
-  const auto at = std::ranges::upper_bound(ready_, first.sequence, {}, &Launch::sequence);
-  ready_.insert(at, launch);
-  ++m.client.waiting;
-}
-
-void Scheduler::free_running(std::size_t place) {
-  used_ -= std::min(running_[place].slots, settings_.limit);
-  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(place));
+  launch.grants_before = d.grants;
+  const auto at = std::ranges::upper_bound(d.ready, first.sequence, {}, &Launch::sequence);
+  d.ready.insert(at, launch);
+  ++client.waiting;
 }
 
 void Scheduler::end(Time now, Sequence sequence, Time gpu_time) {
-  const auto at = std::ranges::find(running_, sequence, &Launch::sequence);
-  if (at == running_.end()) impossible(fmt::format("launch {} ends, but does not run", sequence));
+  auto d = devices_.begin();
+  std::vector<Launch>::iterator at;
+  for (; d != devices_.end(); ++d)
+    if (at = std::ranges::find(d->running, sequence, &Launch::sequence); at != d->running.end()) break;
+  if (d == devices_.end()) impossible(fmt::format("launch {} ends, but does not run", sequence));
   now = advance(now);
   const Launch launch = *at;
-  free_running(static_cast<std::size_t>(at - running_.begin()));
+  d->free(static_cast<std::size_t>(at - d->running.begin()), settings_.limit);
   if (log_) log_(fmt::format("{} end {} gpu={}", now, sequence, gpu_time));
   const auto owner = members_.find(launch.client->id);
   Member& m = *owner->second;
-  --m.client.running;
-  m.client.gpu_time += gpu_time;
-  m.client.solo_time += launch.profile != nullptr && launch.profile->time_ns ? *launch.profile->time_ns : static_cast<double>(gpu_time);
+  Client& client = facts(m, launch.device);
+  --client.running;
+  client.gpu_time += gpu_time;
+  client.solo_time += launch.profile != nullptr && launch.profile->time_ns ? *launch.profile->time_ns : static_cast<double>(gpu_time);
   if (m.gone) {
-    if (m.client.running == 0) members_.erase(owner);
+    if (!m.runs()) members_.erase(owner);
     return;
   }
   const auto stream = m.streams.find(launch.stream);
@@ -182,12 +234,13 @@ void Scheduler::cancel(Time now, Sequence sequence) {
   const auto stream = m.streams.find(id);
   Stream& s = stream->second;
   const bool first = !s.busy && s.queue.front().sequence == sequence;
+  const std::uint32_t on = std::ranges::find(s.queue, sequence, &Queued::sequence)->device;
   std::erase_if(s.queue, [&](const Queued& q) { return q.sequence == sequence; });
   drop_waiting(sequence);
   if (log_) log_(fmt::format("{} cancel {}", now, sequence));
   if (first) {
-    std::erase_if(ready_, [&](const Launch& launch) { return launch.sequence == sequence; });
-    --m.client.waiting;
+    std::erase_if(device(on).ready, [&](const Launch& launch) { return launch.sequence == sequence; });
+    --facts(m, on).waiting;
     if (!s.queue.empty()) make_ready(now, m, id, s);
   }
   if (s.queue.empty() && !s.busy) m.streams.erase(stream);
@@ -197,19 +250,20 @@ void Scheduler::leave(Time now, ClientId client, bool drain) {
   Member& m = member(client);
   now = advance(now);
   if (log_) log_(fmt::format("{} leave {}{}", now, client, drain ? " drain" : ""));
-  const auto its = [&](const Launch& launch) { return launch.client == &m.client; };
-  std::erase_if(ready_, its);
+  const auto its = [&](const Launch& launch) { return launch.client->id == client; };
+  for (Device& d : devices_) std::erase_if(d.ready, its);
   for (const auto& [id, s] : m.streams)
     for (const Queued& q : s.queue) drop_waiting(q.sequence);
   m.streams.clear();
-  m.client.waiting = 0;
+  for (Client& c : m.facts) c.waiting = 0;
   --clients_;
-  if (drain && m.client.running > 0) {
+  if (drain && m.runs()) {
     m.gone = true;
     return;
   }
-  for (std::size_t i = running_.size(); i-- > 0;)
-    if (its(running_[i])) free_running(i);
+  for (Device& d : devices_)
+    for (std::size_t i = d.running.size(); i-- > 0;)
+      if (its(d.running[i])) d.free(i, settings_.limit);
   members_.erase(client);
 }
 
@@ -217,17 +271,24 @@ void Scheduler::leave(Time now, ClientId client, bool drain) {
 
 std::span<const Grant> Scheduler::decide() {
   granted_.clear();
-  if (std::exchange(decided_, true) || ready_.empty() || used_ >= settings_.limit) return granted_;
+  if (std::exchange(decided_, true)) return granted_;
+  for (Device& d : devices_)
+    if (!d.ready.empty() && d.used < settings_.limit) decide_on(d);
+  return granted_;
+}
+
+void Scheduler::decide_on(Device& d) {
   const Time now = now_;
-  const View view{now, &settings_, ready_, running_, grants_, used_};
-  choice_.reset(view);
-  policy_.decide(view, choice_);
-  for (const std::uint32_t place : choice_.chosen()) {
-    Launch& launch = ready_[place];
+  const View view{now, &settings_, d.ready, d.running, d.grants, d.used};
+  d.choice.reset(view);
+  policy_.decide(view, d.choice);
+  for (const std::uint32_t place : d.choice.chosen()) {
+    Launch& launch = d.ready[place];
     Member& m = *members_.at(launch.client->id);
-    Client& c = m.client;
-    if (c.last_grant == 0 || c.last_grant != grants_) c.turn_began = now;
-    c.last_grant = ++grants_;
+    Client& c = facts(m, launch.device);
+    if (c.last_grant == 0 || c.last_grant != d.grants) c.turn_began = now;
+    ++grants_;
+    c.last_grant = ++d.grants;
     ++c.grants, ++c.running, --c.waiting;
     const Time waited = now - launch.ready;
     c.waited += waited;
@@ -235,14 +296,13 @@ std::span<const Grant> Scheduler::decide() {
     s.queue.pop_front();
     s.busy = true;
     drop_waiting(launch.sequence);
-    used_ += std::min(launch.slots, settings_.limit);
+    d.used += std::min(launch.slots, settings_.limit);
     granted_.push_back({launch.sequence, c.id, launch.stream, launch.kernel, waited});
     if (log_) log_(fmt::format("{} grant {}", now, launch.sequence));
-    running_.push_back(launch);
+    d.running.push_back(launch);
     launch.client = nullptr;   // goes
   }
-  std::erase_if(ready_, [](const Launch& launch) { return launch.client == nullptr; });
-  return granted_;
+  std::erase_if(d.ready, [](const Launch& launch) { return launch.client == nullptr; });
 }
 
 }  // namespace simtlab::corun

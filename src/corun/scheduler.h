@@ -5,7 +5,9 @@
 // time of the first of them, and as later than the decision before: so a decision falls where time goes on, and a log can be replayed.
 //
 // Guarantees, whatever the policy: a launch is granted at most once, the order within a stream is kept (a launch becomes visible to the
-// policy when the one before it in its stream has ended), the slots in use never exceed the limit.
+// policy when the one before it in its stream has ended), the slots in use of a device never exceed the limit.
+//
+// Devices do not know of each other: each has the limit for itself, and a policy decides for each with the launches and the facts of that device alone.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +47,9 @@ class Scheduler {
   KernelId kernel(Time now, std::string_view name, const Profile* profile);
   const Profile* profile(KernelId kernel) const;   // null: unknown
   void join(Time now, ClientId client, std::int32_t priority = 0);
-  Sequence launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots = 1);
+  // device: from 0, as close as possible; Error beyond most_devices.
+  static constexpr std::uint32_t most_devices = 64;
+  Sequence launch(Time now, ClientId client, StreamId stream, KernelId kernel, std::uint32_t slots = 1, std::uint32_t device = 0);
   // gpu_time: what it took on the GPU, for policies that count it.
   void end(Time now, Sequence sequence, Time gpu_time);
   // A launch that waits is withdrawn.
@@ -56,13 +60,17 @@ class Scheduler {
   // The grants, in their order, as of the time of the events since the decision before; valid until the next call. None without events.
   std::span<const Grant> decide();
 
-  const Client* find(ClientId client) const;       // null: unknown, or gone
+  const Client* find(ClientId client, std::uint32_t device = 0) const;   // null: unknown, gone, or not on that device
   bool waits(Sequence sequence) const { return places_.contains(sequence); }
   bool runs(Sequence sequence) const;
+  // Alone on its device; grants(device): how many there have been.
+  bool runs_alone(std::uint32_t device) const;
+  std::uint64_t grants(std::uint32_t device) const;
   std::size_t clients() const { return clients_; }
   std::size_t waiting() const { return queued_; }  // all launches, those behind others of their stream too
-  std::size_t running() const { return running_.size(); }
-  std::uint32_t used_slots() const { return used_; }
+  // On all devices.
+  std::size_t running() const;
+  std::uint32_t used_slots() const;
   // With no more of them in use, counting those of launches that have yet to come, whoever comes goes at once.
   std::uint32_t all_go() const { return policy_.all_go != nullptr ? std::min(policy_.all_go(settings_), settings_.limit) : 1; }
   std::uint64_t grants() const { return grants_; }
@@ -74,12 +82,15 @@ class Scheduler {
   struct Queued;
   struct Stream;
   struct Member;
+  struct Device;
 
   Time advance(Time now);
   Member& member(ClientId client);
   void make_ready(Time now, Member& member, StreamId stream, Stream& s);
   void drop_waiting(Sequence sequence);
-  void free_running(std::size_t place);
+  Device& device(std::uint32_t number);
+  static Client& facts(Member& member, std::uint32_t device);
+  void decide_on(Device& device);
 
   const Policy& policy_;
   const Settings settings_;
@@ -87,13 +98,10 @@ class Scheduler {
   std::map<ClientId, std::unique_ptr<Member>> members_;         // those that left stay while something of theirs drains
   std::unordered_map<std::string, KernelId> kernel_ids_;
   std::deque<Kernel> kernels_;                                  // by id - 1; its elements stay where they are
-  std::vector<Launch> ready_;                                   // in the order of their sequence
-  std::vector<Launch> running_;                                 // in the order of their grants
+  std::deque<Device> devices_;                                  // the first one always is
   std::unordered_map<Sequence, std::pair<ClientId, StreamId>> places_;   // of all that wait
-  Grants choice_;
   std::vector<Grant> granted_;
   std::size_t clients_ = 0, queued_ = 0;
-  std::uint32_t used_ = 0;
   std::uint64_t grants_ = 0;
   Sequence next_ = 1;
   Time now_ = 0;

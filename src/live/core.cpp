@@ -145,8 +145,18 @@ void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_n
   Pending& pending = client.pending[m.sequence];
   pending.asked_ns = now_ns;
   pending.what = m;
-  pending.launch = scheduler_.launch(now_ns, id, m.stream, client.kernels[m.kernel].id);
+  pending.device = device_number(m.device);
+  pending.launch = scheduler_.launch(now_ns, id, m.stream, client.kernels[m.kernel].id, 1, pending.device);
   launches_[pending.launch] = {id, m.sequence};
+}
+
+// Devices count in the order of their coming. Beyond what the scheduler can keep apart they share the last number.
+std::uint32_t Core::device_number(std::uint32_t id) {
+  const auto known = std::ranges::find(device_ids_, id);
+  if (known == device_ids_.end() && device_ids_.size() == corun::Scheduler::most_devices) return corun::Scheduler::most_devices - 1;
+  const auto number = static_cast<std::uint32_t>(known - device_ids_.begin());
+  if (known == device_ids_.end()) device_ids_.push_back(id);
+  return number;
 }
 
 // A number that is not known is late, not wrong: the request was cancelled.
@@ -158,7 +168,7 @@ void Core::on(ClientId id, Client& client, const Done& m, std::uint64_t now_ns) 
   ++client.done;
   client.gpu_ns += m.gpu_ns;
   const Kernel kernel = client.kernels[at->second.what.kernel];
-  const bool alone = !m.failed && m.gpu_ns != 0 && at->second.alone_since != 0 && at->second.alone_since == scheduler_.grants();
+  const bool alone = !m.failed && m.gpu_ns != 0 && at->second.alone_since != 0 && at->second.alone_since == scheduler_.grants(at->second.device);
   finish(id, client, m.sequence, now_ns, m.gpu_ns, false, alone);
   if (alone) learn(kernel, static_cast<double>(m.gpu_ns), now_ns);
 }
@@ -216,7 +226,7 @@ void Core::decide(std::uint64_t now_ns) {
     SIMTLAB_ASSERT(!pending.granted, "a launch is granted once");
     pending.granted = true;
     pending.granted_ns = now_ns;
-    pending.alone_since = scheduler_.running() == 1 ? scheduler_.grants() : 0;
+    pending.alone_since = scheduler_.runs_alone(pending.device) ? scheduler_.grants(pending.device) : 0;
     --client.waiting, --totals_.waiting;
     waits(client, -1);
     ++client.running, ++totals_.running;

@@ -93,6 +93,7 @@ class Core {
     bool granted = false;
     std::uint64_t alone_since = 0;       // grants in all when it was granted, if it ran alone then; else 0
     Request what;
+    std::uint32_t device = 0;            // of the scheduler
   };
   struct Kernel {
     corun::KernelId id = 0;
@@ -136,6 +137,7 @@ class Core {
   void waits(const Client& client, int change) const {
     if (on_waiting) on_waiting(client.pid, change);
   }
+  std::uint32_t device_number(std::uint32_t id);
   ClientRow row(ClientId id, const Client& client) const;
 
   Caps caps_;
@@ -148,6 +150,7 @@ class Core {
   std::map<ClientId, Client> clients_;
   std::unordered_map<corun::Sequence, Place> launches_;
   std::unordered_map<std::string, corun::KernelId> names_;
+  std::vector<std::uint32_t> device_ids_;   // as clients know them, by the scheduler's number
   static constexpr std::size_t most_recent = 16;
   std::vector<ClientId> recent_;         // that share, the one that launched last in front
   ClientId next_client_ = 1;

@@ -63,7 +63,7 @@ enum class Unit : std::uint8_t { kernel, cooperative, graph };   // what one req
 struct Request {
   std::uint64_t sequence = 0;
   std::uint64_t stream = 0;          // of the client; launches of one stream are granted in their order
-  std::uint32_t device = 0;
+  std::uint32_t device = 0;          // the same number in every client: where it is on the bus
   std::uint32_t kernel = 0;          // of a graph: that of its first node, or the one registered for graphs
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;    // dynamic

@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "corun/log.h"
 
 namespace simtlab::corun {
@@ -59,6 +64,86 @@ TEST(Scheduler, ADeadClientFreesItsSlotsAtOnce) {
   l.scheduler.leave(5, 1);
   EXPECT_EQ(l.scheduler.decide()[0].sequence, 2u);
   EXPECT_THROW(l.scheduler.end(6, 1, 1), Error);
+}
+
+// Two devices in one scheduler, and each in one of its own that is told of nothing else.
+struct TwoDevices {
+  explicit TwoDevices(const Policy& policy) : both(policy, {.limit = 3}), alone{std::make_unique<Scheduler>(policy, Settings{.limit = 3}), std::make_unique<Scheduler>(policy, Settings{.limit = 3})} {
+    Profile light, heavy;
+    light.l2_bandwidth = 1e9, light.dram_bandwidth = 1e9, light.memory_stall = 0.1, light.time_ns = 10;
+    heavy.l2_bandwidth = 300e9, heavy.dram_bandwidth = 200e9, heavy.memory_stall = 0.9, heavy.time_ns = 900;
+    for (Scheduler* s : {&both, alone[0].get(), alone[1].get()}) {
+      s->kernel(0, "light", &light), s->kernel(0, "heavy", &heavy), s->kernel(0, "unknown", nullptr);
+      for (ClientId c = 1; c <= 5; ++c) s->join(0, c, c == 2 ? 1 : 0);
+      s->decide();
+    }
+  }
+
+  void launch(Rng& rng) {
+    const std::uint32_t device = static_cast<std::uint32_t>(rng.below(2));
+    const ClientId client = 1 + static_cast<ClientId>(rng.below(5));
+    const StreamId stream = device + 2 * rng.below(2);
+    const KernelId kernel = 1 + static_cast<KernelId>(rng.below(3));
+    const Sequence in_both = both.launch(time, client, stream, kernel, 1, device);
+    places[in_both] = {device, alone[device]->launch(time, client, stream, kernel)};
+  }
+  void end(Rng& rng) {
+    if (running.empty()) return;
+    const auto at = running.begin() + static_cast<std::ptrdiff_t>(rng.below(running.size()));
+    const auto [device, own] = places.at(*at);
+    both.end(time, *at, 100);
+    alone[device]->end(time, own, 100);
+    running.erase(at);
+  }
+  void decide() {
+    std::vector<std::pair<std::uint32_t, Sequence>> together, apart;
+    for (const Grant& g : both.decide()) together.push_back(places.at(g.sequence)), running.push_back(g.sequence);
+    for (std::uint32_t device = 0; device < 2; ++device)
+      for (const Grant& g : alone[device]->decide()) apart.emplace_back(device, g.sequence);
+    EXPECT_EQ(together, apart) << "at " << time;
+    EXPECT_EQ(both.used_slots(), alone[0]->used_slots() + alone[1]->used_slots());
+    time += 10;
+  }
+
+  Scheduler both;
+  std::unique_ptr<Scheduler> alone[2];
+  std::map<Sequence, std::pair<std::uint32_t, Sequence>> places;
+  std::vector<Sequence> running;
+  Time time = 10;
+};
+
+TEST(Scheduler, DevicesDoNotKnowOfEachOtherWhateverThePolicy) {
+  for (const Policy* const policy : policies()) {
+    SCOPED_TRACE(policy->name);
+    TwoDevices d(*policy);
+    Rng rng(7);
+    std::size_t most = 0;
+    for (int i = 0; i < 4000 && !testing::Test::HasFailure(); ++i) {
+      if (rng.below(3) != 0 && d.both.waiting() < 40) d.launch(rng);
+      else d.end(rng);
+      d.decide();
+      most = std::max(most, d.running.size());
+    }
+    if (policy->all_go != nullptr) {
+      EXPECT_EQ(most, 6u) << "the limit is each one's";
+    }
+  }
+}
+
+TEST(Scheduler, ALogNamesTheDeviceAndReplaysToItself) {
+  Logged l(1);
+  const KernelId k = l.scheduler.kernel(0, "k", nullptr);
+  l.scheduler.join(0, 1);
+  l.scheduler.launch(0, 1, 0, k);
+  l.scheduler.launch(0, 1, 1, k, 1, 1);
+  EXPECT_EQ(l.scheduler.decide().size(), 2u);
+  l.scheduler.end(5, 2, 5);
+  l.scheduler.decide();
+  EXPECT_THAT(l.log, testing::HasSubstr("launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=1 stream=1 kernel=1 slots=1 device=1\n0 grant 1\n0 grant 2\n"));
+  const Replayed again = replay(l.log, "log");
+  EXPECT_EQ(again.log, l.log);
+  EXPECT_EQ(again.difference, "");
+  EXPECT_THROW(l.scheduler.launch(9, 1, 2, k, 1, Scheduler::most_devices), Error);
 }
 
 TEST(Scheduler, ADeadClientsKernelHoldsItsSlotWhileItDrains) {

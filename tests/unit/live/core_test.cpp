@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "corun/log.h"
 #include "live/core.h"
 
@@ -71,6 +73,30 @@ TEST(LiveCore, AnotherVersionIsRefused) {
   const ClientId id = d.core.connect(1, 0);
   d.say(id, Hello{3, 9, false, "app"});
   EXPECT_EQ(d.refused(id), Refusal::version);
+}
+
+TEST(LiveCore, EachDeviceHasTheLimitForItself) {
+  Daemon d("mps", 1);
+  const ClientId a = d.join(), b = d.join();
+  std::map<ClientId, std::uint64_t> sequence;
+  const auto ask_on = [&](ClientId id, std::uint32_t device, std::uint64_t stream) {
+    Request request;
+    request.sequence = ++sequence[id];
+    request.device = device;
+    request.stream = stream;
+    d.say(id, request);
+  };
+  // Where a device is on the bus is its number; the order of their coming is that of the log.
+  ask_on(a, 0x3b00, 0), ask_on(b, 0x3c00, 1), ask_on(b, 0x3b00, 0), ask_on(a, 0x3c00, 1);
+  EXPECT_EQ(d.granted(), (Granted{{a, 1}, {b, 1}}));
+  d.say(b, Done{1, 10, false});
+  EXPECT_EQ(d.granted(), (Granted{{a, 2}}));
+  d.say(a, Done{1, 10, false});
+  EXPECT_EQ(d.granted(), (Granted{{b, 2}}));
+  EXPECT_THAT(d.log, testing::HasSubstr("launch 2 client=2 stream=1 kernel=1 slots=1 device=1\n"));
+  // More devices than can be kept apart share the last number: nobody is refused.
+  for (std::uint32_t device = 1; device < 200; ++device) ask_on(a, device, 100 + device);
+  EXPECT_TRUE(d.core.knows(a));
 }
 
 TEST(LiveCore, LaunchesOfAStreamGoOneAfterAnotherAndOthersMeanwhile) {
