@@ -14,15 +14,16 @@
 #include <memory>
 #include <thread>
 
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/command_corun_live.h"
 #include "cli/corun_daemon.h"
-#include "cli/elf.h"
 #include "cli/options.h"
 #include "cli/program.h"
 #include "corun/policy.h"
 #include "device/catalogue.h"
+#include "live/tally.h"
 
 namespace simtlab::cli {
 namespace {
@@ -88,42 +89,63 @@ void before(const char* name, const std::string& value, char separator) {
   ::setenv(name, old != nullptr && *old != '\0' ? (value + separator + old).c_str() : value.c_str(), 1);
 }
 
+// On a board a runtime that is linked in statically asks the driver for its functions where the gate stands;
+// on a simulated GPU there is no driver.
+void check_linkage(const fs::path& program, const std::string& name, bool simulated) {
+  const ElfFacts facts = inspect_elf(program);
+  if (facts.has_static_cuda() && simulated)
+    throw Error(
+        ExitCode::unsupported, "program-static-cudart",
+        fmt::format("{} has the CUDA runtime linked in statically: it does not use the simulated GPU", name),
+        "rebuild it with `nvcc -cudart shared ...`");
+  if (facts.is_elf && !facts.has_interpreter)
+    throw Error(ExitCode::unsupported, "program-static",
+                fmt::format("{} is linked statically altogether: nothing can be loaded before it, so none of "
+                            "its launches would be gated",
+                            name),
+                "link it dynamically");
+}
+
+// Of the simulated GPU that programs shall find in the place of CUDA's and OpenCL's.
+void set_simulated(const std::string& gpu, const std::string& mode) {
+  std::error_code ignored;
+  before("LD_LIBRARY_PATH", runtime_directory().string(), ':');
+  ::setenv("SIMTLAB_GPU", (gpu.ends_with(".toml") ? fs::absolute(gpu, ignored) : fs::path(gpu)).c_str(), 1);
+  ::setenv("SIMTLAB_DATA", device::data_directory().c_str(), 1);
+  ::setenv("OCL_ICD_VENDORS", (runtime_directory() / "opencl-vendors").c_str(), 1);
+  for (const char* other : {"OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"}) ::unsetenv(other);
+  if (!mode.empty()) before("SIMTLAB_SET", "mode=" + mode, ';');
+}
+
 int exec(const ExecOptions& o) {
   if (o.command.empty()) throw Error(ExitCode::usage, "run-what", "no program to run", "simtlab corun exec -- ./app ARGUMENTS");
   if (!(o.wait_limit >= 0) || o.wait_limit > 1e9) throw Error(ExitCode::usage, "corun-options", fmt::format("--wait-limit {:g} is no time", o.wait_limit), "seconds; 0: no limit");
   if (o.gpu.empty() && !o.mode.empty()) throw Error(ExitCode::usage, "corun-options", "--mode is of the simulated GPU", "give it with --gpu NAME");
   const fs::path program = find_program(o.command.front());
-  const ElfFacts facts = inspect_elf(program);
-  const auto shared = [&] {
-    for (const std::string& name : facts.needed)
-      if (name.starts_with("libcudart.so") || name.starts_with("libcuda.so")) return true;
-    return false;
-  };
-  if (facts.has_fatbin && !shared())
-    throw Error(ExitCode::unsupported, "program-static-cudart", fmt::format("{} has the CUDA runtime linked in statically: its launches cannot be seen", o.command.front()), "rebuild it with `nvcc -cudart shared ...`");
   const fs::path library = preload_library();
   const std::string shared_gpu = find_daemon(o);
   if (!shared_gpu.empty() && !o.gpu.empty()) throw Error(ExitCode::usage, "corun-options", fmt::format("the daemon has a GPU of its own, {}", shared_gpu), "leave out --gpu");
   const std::string gpu = shared_gpu.empty() ? o.gpu : shared_gpu;
+  check_linkage(program, o.command.front(), !gpu.empty());
   ::setenv("SIMTLAB_CORUN_DEVICE", shared_gpu.empty() ? "0" : "1", 1);
-  if (!gpu.empty()) {
-    before("LD_LIBRARY_PATH", runtime_directory().string(), ':');
-    std::error_code ignored;
-    ::setenv("SIMTLAB_GPU", (gpu.ends_with(".toml") ? fs::absolute(gpu, ignored) : fs::path(gpu)).c_str(), 1);
-    ::setenv("SIMTLAB_DATA", device::data_directory().c_str(), 1);
-    if (!o.mode.empty()) before("SIMTLAB_SET", "mode=" + o.mode, ';');
-  }
+  if (!gpu.empty()) set_simulated(gpu, o.mode);
   before("LD_PRELOAD", library.string(), ':');
   std::error_code ignored;
   if (!o.directory.empty()) ::setenv("SIMTLAB_CORUN_DIR", fs::absolute(o.directory, ignored).c_str(), 1);
   ::setenv("SIMTLAB_CORUN_STRICT", o.strict ? "1" : "0", 1);
   ::setenv("SIMTLAB_CORUN_WAIT_LIMIT_MS", std::to_string(static_cast<std::uint64_t>(o.wait_limit * 1000)).c_str(), 1);
+  const fs::path folder = o.directory.empty() ? live::default_directory() : fs::path(o.directory);
+  const fs::path tally = live::Tally::make(folder, !gpu.empty());
+  ::setenv(live::Tally::variable, tally.c_str(), 1);
   std::signal(SIGPIPE, SIG_DFL);
   std::vector<std::string> words = o.command;
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
+  const int reason = errno;
+  ::unlink(tally.c_str());
+  errno = reason;
   throw Error(ExitCode::bad_input, "program-exec", fmt::format("{} cannot be executed: {}", shown(program.string()), std::strerror(errno)), "give the path of an executable after --");
 }
 

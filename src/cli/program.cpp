@@ -19,7 +19,7 @@
 #include "base/own_binary.h"
 #include "base/pulse.h"
 #include "base/shown.h"
-#include "cli/elf.h"
+#include "base/elf.h"
 #include "cli/host.h"
 #include "cli/output.h"
 #include "cli/progress.h"

@@ -52,12 +52,12 @@ Client::Ticket Client::gate(Request launch) {
   Lock lock(mutex_);
   const std::uint64_t deadline = options_.wait_limit_ns == 0 ? ~std::uint64_t{0} : clock_ns() + options_.wait_limit_ns;
   for (;;) {
-    if (go_alone(lock, launch, deadline)) return {launch.sequence, connection_};
+    if (go_alone(lock, launch, deadline)) return {launch.sequence, connection_, false};
     Ticket ticket;
     if (ensure_connected(lock) && ask(lock, launch, deadline, ticket)) return ticket;
     if (!options_.strict || left_ || clock_ns() >= deadline) {
       ++counts_.ungated;
-      return {};
+      return {0, 0, clock_ns() >= deadline};
     }
     wake_.wait_for(lock, std::chrono::nanoseconds(options_.retry_ns));
   }
@@ -77,9 +77,10 @@ bool Client::ask(Lock& lock, Request& launch, std::uint64_t deadline, Ticket& ti
   if (waiter.state == State::granted) {
     ++counts_.gated;
     if (connected() && connection == connection_) flying_.push_back({waiter.sequence, launch.stream});
-    ticket = {waiter.sequence, connection};
+    ticket = {waiter.sequence, connection, false};
   } else {   // waited for too long
     send(Cancel{waiter.sequence});
+    ticket.overdue = true;
     ++counts_.overdue;
   }
   return true;

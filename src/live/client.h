@@ -42,6 +42,7 @@ class Client {
   struct Ticket {
     std::uint64_t sequence = 0;                  // 0: ungated, nothing is to be told
     std::uint32_t connection = 0;
+    bool overdue = false;                        // ungated: it has waited for too long
     explicit operator bool() const { return sequence != 0; }
   };
   // Waits until the launch may be made. launch.sequence is filled in here.

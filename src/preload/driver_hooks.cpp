@@ -1,4 +1,7 @@
-// Launches of the CUDA driver, for programs that call it themselves: by name, or by cuGetProcAddress.
+// Launches of the CUDA driver: by name, by dlsym, or by cuGetProcAddress. So do programs that call it
+// themselves, Triton and JAX, and every CUDA runtime that is linked in statically.
+#include "preload/driver_hooks.h"
+
 #include <string>
 #include <string_view>
 
@@ -10,6 +13,8 @@ using preload::gated;
 
 namespace {
 
+constexpr const char* unnamed = "(unnamed kernel)";
+
 // As cuda.h lays it out.
 struct DriverConfig {
   unsigned grid[3], block[3], shared_bytes;
@@ -20,133 +25,125 @@ struct DriverConfig {
 
 }  // namespace
 
-const preload::EventApi& preload::driver_events() {
-  static const EventApi api = [] {
-    EventApi out;
-    out.create = next<int(void**, unsigned)>("cuEventCreate");
-    out.record = next<int(void*, void*)>("cuEventRecord");
-    out.query = next<int(void*)>("cuEventQuery");
-    out.elapsed = next<int(float*, void*, void*)>("cuEventElapsedTime");
-    out.capturing = next<int(void*, int*)>("cuStreamIsCapturing");
-    out.capture_mode = next<int(int*)>("cuThreadExchangeStreamCaptureMode");
-    out.get_place = [](std::uintptr_t* place) {
-      static auto* const real = next<int(void**)>("cuCtxGetCurrent");
-      void* context = nullptr;
-      const int code = real == nullptr ? 0 : real(&context);
-      *place = reinterpret_cast<std::uintptr_t>(context);
-      return code;
-    };
-    out.code = [](const void* function, std::uint32_t* registers, std::uint32_t* shared_bytes) {
-      static auto* const real = next<int(int*, int, void*)>("cuFuncGetAttribute");
-      if (real == nullptr) return 0;
-      constexpr int shared_attribute = 1, registers_attribute = 4;   // CUfunction_attribute
-      int shared = 0, used = 0;
-      const int code = real(&shared, shared_attribute, const_cast<void*>(function)), more = real(&used, registers_attribute, const_cast<void*>(function));
-      *registers = static_cast<std::uint32_t>(used), *shared_bytes = static_cast<std::uint32_t>(shared);
-      return code != 0 ? code : more;
-    };
-    // Events are asked in the context that they are of.
-    out.set_place = [](std::uintptr_t place) {
-      static auto* const real = next<int(void*)>("cuCtxSetCurrent");
-      thread_local std::uintptr_t current = 0;
-      if (real == nullptr || place == current) return 0;
-      current = place;
-      return real(reinterpret_cast<void*>(place));
-    };
-    return out;
-  }();
-  return api;
-}
+// ---- names
 
-SIMTLAB_HOOK int cuModuleGetFunction(void** function, void* module, const char* name) {
+SIMTLAB_HOOK(int, cuModuleGetFunction, (void** function, void* module, const char* name)) {
   SIMTLAB_REAL(cuModuleGetFunction);
   const int code = real(function, module, name);
   if (code == 0 && function != nullptr) preload::Gate::get().name(*function, name);
   return code;
 }
+// A CUkernel is launched as it is, or as the function of a context.
+SIMTLAB_HOOK(int, cuLibraryGetKernel, (void** kernel, void* library, const char* name)) {
+  SIMTLAB_REAL(cuLibraryGetKernel);
+  const int code = real(kernel, library, name);
+  if (code == 0 && kernel != nullptr) preload::Gate::get().name(*kernel, name);
+  return code;
+}
+SIMTLAB_HOOK(int, cuKernelGetFunction, (void** function, void* kernel)) {
+  SIMTLAB_REAL(cuKernelGetFunction);
+  const int code = real(function, kernel);
+  if (code == 0 && function != nullptr && *function != kernel) preload::Gate::get().same(*function, kernel);
+  return code;
+}
 
-#define SIMTLAB_DRIVER_LAUNCH(name, per_thread)                                                                                                   \
-  SIMTLAB_HOOK int name(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream,      \
-                        void** arguments, void** extra) {                                                                                        \
-    SIMTLAB_REAL(name);                                                                                                                           \
-    return gated(preload::driver_events(), preload::stream_of(stream, per_thread), f, "(unnamed kernel)", {{gx, gy, gz}, {bx, by, bz}, shared, live::Unit::kernel}, \
-                 [&] { return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra); });                                              \
+// ---- launches
+
+#define SIMTLAB_DRIVER_LAUNCH(name, per_thread)                                                        \
+  SIMTLAB_HOOK(int, name,                                                                              \
+               (void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+                unsigned shared, void* stream, void** arguments, void** extra)) {                      \
+    SIMTLAB_REAL(name);                                                                                \
+    return gated(*target->events, preload::stream_of(stream, per_thread), f, unnamed,                  \
+                 {{gx, gy, gz}, {bx, by, bz}, shared, live::Unit::kernel},                             \
+                 [&] { return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra); });   \
   }
 SIMTLAB_DRIVER_LAUNCH(cuLaunchKernel, false)
 SIMTLAB_DRIVER_LAUNCH(cuLaunchKernel_ptsz, true)
 
-#define SIMTLAB_DRIVER_COOPERATIVE(name, per_thread)                                                                                              \
-  SIMTLAB_HOOK int name(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream,      \
-                        void** arguments) {                                                                                                       \
-    SIMTLAB_REAL(name);                                                                                                                           \
-    return gated(preload::driver_events(), preload::stream_of(stream, per_thread), f, "(unnamed kernel)",                                        \
-                 {{gx, gy, gz}, {bx, by, bz}, shared, live::Unit::cooperative}, [&] { return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments); }); \
+#define SIMTLAB_DRIVER_COOPERATIVE(name, per_thread)                                                   \
+  SIMTLAB_HOOK(int, name,                                                                              \
+               (void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+                unsigned shared, void* stream, void** arguments)) {                                    \
+    SIMTLAB_REAL(name);                                                                                \
+    return gated(*target->events, preload::stream_of(stream, per_thread), f, unnamed,                  \
+                 {{gx, gy, gz}, {bx, by, bz}, shared, live::Unit::cooperative},                        \
+                 [&] { return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments); });          \
   }
 SIMTLAB_DRIVER_COOPERATIVE(cuLaunchCooperativeKernel, false)
 SIMTLAB_DRIVER_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, true)
 
-#define SIMTLAB_DRIVER_EX(name, per_thread)                                                                                                \
-  SIMTLAB_HOOK int name(const DriverConfig* c, void* f, void** arguments, void** extra) {                                                   \
-    SIMTLAB_REAL(name);                                                                                                                    \
-    if (c == nullptr) return real(c, f, arguments, extra);                                                                                 \
-    return gated(preload::driver_events(), preload::stream_of(c->stream, per_thread), f, "(unnamed kernel)",                               \
-                 {{c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]}, c->shared_bytes, live::Unit::kernel},     \
-                 [&] { return real(c, f, arguments, extra); });                                                                            \
+#define SIMTLAB_DRIVER_EX(name, per_thread)                                                   \
+  SIMTLAB_HOOK(int, name, (const DriverConfig* c, void* f, void** arguments, void** extra)) { \
+    SIMTLAB_REAL(name);                                                                       \
+    if (c == nullptr) return real(c, f, arguments, extra);                                    \
+    return gated(*target->events, preload::stream_of(c->stream, per_thread), f, unnamed,      \
+                 {{c->grid[0], c->grid[1], c->grid[2]},                                       \
+                  {c->block[0], c->block[1], c->block[2]},                                    \
+                  c->shared_bytes,                                                            \
+                  live::Unit::kernel},                                                        \
+                 [&] { return real(c, f, arguments, extra); });                               \
   }
 SIMTLAB_DRIVER_EX(cuLaunchKernelEx, false)
 SIMTLAB_DRIVER_EX(cuLaunchKernelEx_ptsz, true)
 
-#define SIMTLAB_DRIVER_GRAPH(name, per_thread)                                                                                                     \
-  SIMTLAB_HOOK int name(void* program, void* stream) {                                                                                            \
-    SIMTLAB_REAL(name);                                                                                                                           \
-    return gated(preload::driver_events(), preload::stream_of(stream, per_thread), program, "(graph)", {{1, 1, 1}, {1, 1, 1}, 0, live::Unit::graph}, \
-                 [&] { return real(program, stream); });                                                                                          \
+#define SIMTLAB_DRIVER_GRAPH(name, per_thread)                                                         \
+  SIMTLAB_HOOK(int, name, (void* program, void* stream)) {                                             \
+    SIMTLAB_REAL(name);                                                                                \
+    return gated(*target->events, preload::stream_of(stream, per_thread), program, "(graph)",          \
+                 {{1, 1, 1}, {1, 1, 1}, 0, live::Unit::graph}, [&] { return real(program, stream); }); \
   }
 SIMTLAB_DRIVER_GRAPH(cuGraphLaunch, false)
 SIMTLAB_DRIVER_GRAPH(cuGraphLaunch_ptsz, true)
 
-// The driver's own way to its functions. What is ours is answered with ours, in the flavour that was asked for.
-namespace {
+// Before CUDA 4; the driver still has them. The block is what cuFuncSetBlockShape has said.
+#define SIMTLAB_OLD_DRIVER_LAUNCH(name, parameters, arguments, grid, stream)                \
+  SIMTLAB_HOOK(int, name, parameters) {                                                     \
+    SIMTLAB_REAL(name);                                                                     \
+    return gated(*target->events, preload::stream_of(stream, false), f, unnamed,            \
+                 {grid, {1, 1, 1}, 0, live::Unit::kernel}, [&] { return real arguments; }); \
+  }
+#define SIMTLAB_GRID(x, y) \
+  { x, y, 1 }
+SIMTLAB_OLD_DRIVER_LAUNCH(cuLaunch, (void* f), (f), SIMTLAB_GRID(1, 1), nullptr)
+SIMTLAB_OLD_DRIVER_LAUNCH(cuLaunchGrid, (void* f, unsigned width, unsigned height), (f, width, height),
+                          SIMTLAB_GRID(width, height), nullptr)
+SIMTLAB_OLD_DRIVER_LAUNCH(cuLaunchGridAsync, (void* f, unsigned width, unsigned height, void* stream),
+                          (f, width, height, stream), SIMTLAB_GRID(width, height), stream)
 
-void* hook_of(std::string_view name, bool per_thread) {
-  struct Hook {
-    std::string_view name;
-    void *legacy, *per_thread;
-  };
-  static const Hook hooks[] = {
-      {"cuLaunchKernel", reinterpret_cast<void*>(&cuLaunchKernel), reinterpret_cast<void*>(&cuLaunchKernel_ptsz)},
-      {"cuLaunchKernelEx", reinterpret_cast<void*>(&cuLaunchKernelEx), reinterpret_cast<void*>(&cuLaunchKernelEx_ptsz)},
-      {"cuLaunchCooperativeKernel", reinterpret_cast<void*>(&cuLaunchCooperativeKernel), reinterpret_cast<void*>(&cuLaunchCooperativeKernel_ptsz)},
-      {"cuGraphLaunch", reinterpret_cast<void*>(&cuGraphLaunch), reinterpret_cast<void*>(&cuGraphLaunch_ptsz)},
-      {"cuModuleGetFunction", reinterpret_cast<void*>(&cuModuleGetFunction), reinterpret_cast<void*>(&cuModuleGetFunction)},
-  };
-  for (const Hook& hook : hooks)
-    if (hook.name == name) return per_thread ? hook.per_thread : hook.legacy;
-  return nullptr;
+// Its kernels wait for one another on several devices: no device's limit may hold one of them back.
+SIMTLAB_HOOK(int, cuLaunchCooperativeKernelMultiDevice, (void* launches, unsigned count, unsigned flags)) {
+  SIMTLAB_REAL(cuLaunchCooperativeKernelMultiDevice);
+  return preload::ungated(live::Ungated::several_devices, count,
+                          [&] { return real(launches, count, flags); });
 }
 
-constexpr std::uint64_t per_thread_flag = 2;
+// ---- the driver's own way to its functions, which may be asked for itself. What is ours is answered with
+// ours, in the flavour that was asked for.
 
-// Only if the exported function is there too: it is what the hook calls.
-void exchange(const char* name, void** function, std::uint64_t flags) {
-  if (name == nullptr || function == nullptr || *function == nullptr) return;
-  const bool per_thread = (flags & per_thread_flag) != 0;
-  void* const hook = hook_of(name, per_thread);
-  if (hook != nullptr && ::dlsym(RTLD_NEXT, (std::string(name) + (per_thread && std::string_view(name) != "cuModuleGetFunction" ? "_ptsz" : "")).c_str()) != nullptr) *function = hook;
-}
-
-}  // namespace
-
-SIMTLAB_HOOK int cuGetProcAddress(const char* name, void** function, int version, std::uint64_t flags) {
+SIMTLAB_HOOK(int, cuGetProcAddress, (const char* name, void** function, int version, std::uint64_t flags)) {
   SIMTLAB_REAL(cuGetProcAddress);
   const int code = real(name, function, version, flags);
-  if (code == 0) exchange(name, function, flags);
+  if (code == 0) preload::exchange_driver(name, function, version, flags, __builtin_return_address(0));
   return code;
 }
 
-SIMTLAB_HOOK int cuGetProcAddress_v2(const char* name, void** function, int version, std::uint64_t flags, int* status) {
+SIMTLAB_HOOK(int, cuGetProcAddress_v2,
+             (const char* name, void** function, int version, std::uint64_t flags, int* status)) {
   SIMTLAB_REAL(cuGetProcAddress_v2);
   const int code = real(name, function, version, flags, status);
-  if (code == 0) exchange(name, function, flags);
+  if (code == 0) preload::exchange_driver(name, function, version, flags, __builtin_return_address(0));
   return code;
+}
+
+void preload::exchange_driver(const char* name, void** function, int version, std::uint64_t flags,
+                              const void* caller) {
+  if (name == nullptr || function == nullptr || *function == nullptr) return;
+  std::string wanted = name;
+  // Since CUDA 12 it has one parameter more.
+  if (wanted == "cuGetProcAddress" && (version == 0 || version >= 12000)) wanted += "_v2";
+  Hook* hook = (flags & per_thread_flag) != 0 ? Hook::find((wanted + "_ptsz").c_str()) : nullptr;
+  if (hook == nullptr) hook = Hook::find(wanted.c_str());
+  if (hook != nullptr && *function != hook->ours() && hook->takes(*function, caller))
+    *function = hook->ours();
 }

@@ -41,8 +41,6 @@ std::uint64_t thread_number() {
   return mine;
 }
 
-bool gate_made = false;        // a fork of a program that launches nothing has nothing to lock
-
 void nap(long nanoseconds) {
   const timespec time{0, nanoseconds};
   ::nanosleep(&time, nullptr);
@@ -75,12 +73,22 @@ Stream stream_of(void* handle, bool per_thread) {
   return {number, handle};
 }
 
+void set_device(Stream& stream, std::uint32_t ordinal) {
+  constexpr unsigned shift = 48;
+  if ((stream.key & per_thread_key) != 0)
+    stream.key |= std::uint64_t{ordinal & 0x7fff} << shift;
+  else if (stream.key == 0)
+    stream.key = ordinal & 0xff;  // no handle is that small
+}
+
 Gate& Gate::get() {
   static Gate* gate = new Gate;
   return *gate;
 }
 
-Gate::Gate() : enabled_(std::strcmp(environment("SIMTLAB_CORUN"), "off") != 0), client_(options()) { gate_made = true; }
+Gate::Gate() : enabled_(std::strcmp(environment("SIMTLAB_CORUN"), "off") != 0), client_(options()) {
+  made_ = true;
+}
 
 void Gate::name(const void* function, const char* kernel) {
   if (!enabled_ || kernel == nullptr) return;
@@ -105,11 +113,11 @@ std::uint32_t Gate::kernel_of(const void* function, const char* otherwise, const
   }
   // Without the lock: the runtime may load the code for it, and name functions meanwhile.
   std::uint32_t registers = 0, shared_bytes = 0;
-  if (api != nullptr && api->code != nullptr) {
+  if (api != nullptr) {
     const Relaxed relaxed(*api);
-    if (api->code(function, &registers, &shared_bytes) != 0) {
+    if (!api->code(function, registers, shared_bytes)) {
       registers = shared_bytes = 0;
-      if (api->forget_error != nullptr) api->forget_error();
+      api->forget_error();
     }
   }
   const std::lock_guard lock(names_mutex_);
@@ -120,16 +128,22 @@ std::uint32_t Gate::kernel_of(const void* function, const char* otherwise, const
   return kernel;
 }
 
-bool Gate::enter(const EventApi& api, const Stream& stream, std::uint32_t kernel, const Shape& shape, Flight& flight) {
+bool Gate::enter(const EventApi& api, Stream stream, std::uint32_t kernel, const Shape& shape,
+                 Flight& flight) {
   // A launch into a graph runs later, and nothing may wait while a stream is captured. A stream that cannot say so is left alone.
   int status = 0;
   if (api.capturing != nullptr) {
     if (api.capturing(stream.handle, &status) != 0) {
-      if (api.forget_error != nullptr) api.forget_error();
+      api.forget_error();
+      tally().not_gated(live::Ungated::no_capture_state);
       return false;
     }
-    if (status != 0) return false;
+    if (status != 0) return false;  // the graph's launch is what counts
   }
+  flight.api = &api;
+  flight.place = api.place();
+  const EventApi::Device device = api.device(flight.place);
+  set_device(stream, device.ordinal);
   live::Request request;
   request.stream = stream.key;
   request.kernel = kernel;
@@ -137,16 +151,18 @@ bool Gate::enter(const EventApi& api, const Stream& stream, std::uint32_t kernel
   std::copy_n(shape.block, 3, request.block);
   request.shared_bytes = shape.shared_bytes;
   request.unit = shape.unit;
-  flight.api = &api;
-  if (api.get_place != nullptr) api.get_place(&flight.place);
-  request.device = static_cast<std::uint32_t>(flight.place);
+  request.device = device.id;
   flight.stream = stream.key;
   look_at_own(flight);
   flight.ticket = client_.gate(request);
-  if (!flight.ticket) return false;
+  if (!flight.ticket) {
+    tally().not_gated(flight.ticket.overdue ? live::Ungated::overdue : live::Ungated::no_daemon);
+    return false;
+  }
+  tally().gated();
   if (!api.complete() || !take_events(flight)) return true;
   if (api.record(flight.start, stream.handle) != 0) {
-    if (api.forget_error != nullptr) api.forget_error();
+    api.forget_error();
     give_events(flight);
     flight.start = flight.end = nullptr;
   }
@@ -155,7 +171,7 @@ bool Gate::enter(const EventApi& api, const Stream& stream, std::uint32_t kernel
 
 void Gate::leave(const Flight& flight, const Stream& stream, int code) {
   if (code != 0 || flight.end == nullptr || flight.api->record(flight.end, stream.handle) != 0) {
-    if (code == 0 && flight.end != nullptr && flight.api->forget_error != nullptr) flight.api->forget_error();
+    if (code == 0 && flight.end != nullptr) flight.api->forget_error();
     if (flight.end != nullptr) give_events(flight);
     client_.done(flight.ticket, 0, code != 0);
     return;
@@ -187,7 +203,7 @@ bool Gate::take_events(Flight& flight) {
   }
   const Relaxed capture(*flight.api);   // another stream of this thread may be captured
   if (flight.api->create(&flight.start, 0) == 0 && flight.api->create(&flight.end, 0) == 0) return true;
-  if (flight.api->forget_error != nullptr) flight.api->forget_error();
+  flight.api->forget_error();
   flight.start = flight.end = nullptr;
   return false;
 }
@@ -222,9 +238,7 @@ void Gate::look_at_own(const Flight& next) {
 
 void Gate::follow() {
   ::prctl(PR_SET_TIMERSLACK, 1000UL);
-  // Queries must not spoil a capture that any thread of the program makes.
-  for (const EventApi* api : {&runtime_events(), &driver_events()})
-    if (int relaxed = 2; api->capture_mode != nullptr) api->capture_mode(&relaxed);
+  std::vector<const EventApi*> relaxed;
   unsigned idle = 0;
   for (;;) {
     std::unique_lock lock(mutex_);
@@ -233,7 +247,12 @@ void Gate::follow() {
     std::size_t ended = 0;
     for (std::size_t i = 0; i < flights_.size();) {
       const Flight flight = flights_[i];
-      if (flight.api->set_place != nullptr) flight.api->set_place(flight.place);
+      // Queries must not spoil a capture that any thread of the program makes.
+      if (std::ranges::find(relaxed, flight.api) == relaxed.end()) {
+        relaxed.push_back(flight.api);
+        if (int mode = 2; flight.api->capture_mode != nullptr) flight.api->capture_mode(&mode);
+      }
+      flight.api->go_to(flight.place);
       if (!look(flight)) {
         ++i;
       } else {
@@ -268,14 +287,22 @@ void Gate::at_end() {
 }
 
 void Gate::before_fork() {
-  if (!enabled_) return;
+  if (!made_ || !get().enabled_) return;
+  get().lock_all();
+}
+
+void Gate::after_fork(bool child) {
+  if (!made_) return;
+  if (get().enabled_) get().unlock_all(child);
+}
+
+void Gate::lock_all() {
   names_mutex_.lock();
   client_.before_fork();
   mutex_.lock();
 }
 
-void Gate::after_fork(bool child) {
-  if (!enabled_) return;
+void Gate::unlock_all(bool child) {
   if (!child) {
     mutex_.unlock();
     client_.after_fork_in_parent();
@@ -290,16 +317,5 @@ void Gate::after_fork(bool child) {
   pool_.clear();               // events of a context that the child does not have
   following_ = false;
 }
-
-namespace {
-
-[[gnu::constructor]] void at_load() {
-  ::pthread_atfork([] { if (gate_made) Gate::get().before_fork(); }, [] { if (gate_made) Gate::get().after_fork(false); }, [] { if (gate_made) Gate::get().after_fork(true); });
-}
-[[gnu::destructor]] void at_unload() {
-  if (gate_made) Gate::get().at_end();
-}
-
-}  // namespace
 
 }  // namespace simtlab::preload

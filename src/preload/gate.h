@@ -12,27 +12,10 @@
 #include <vector>
 
 #include "live/client.h"
+#include "live/tally.h"
+#include "preload/events.h"
 
 namespace simtlab::preload {
-
-// The same four calls of the runtime and of the driver. 0 is success in both.
-struct EventApi {
-  int (*create)(void** event, unsigned flags) = nullptr;
-  int (*record)(void* event, void* stream) = nullptr;
-  int (*query)(void* event) = nullptr;
-  int (*elapsed)(float* milliseconds, void* start, void* end) = nullptr;
-  int (*capturing)(void* stream, int* status) = nullptr;
-  int (*capture_mode)(int* mode) = nullptr;
-  int (*get_place)(std::uintptr_t* place) = nullptr;      // device or context of the calling thread
-  int (*set_place)(std::uintptr_t place) = nullptr;
-  void (*forget_error)() = nullptr;                       // of a call of ours that failed
-  int (*code)(const void* function, std::uint32_t* registers, std::uint32_t* shared_bytes) = nullptr;   // what a kernel takes
-  bool complete() const { return create && record && query && elapsed; }
-};
-const EventApi& runtime_events();
-const EventApi& driver_events();
-
-inline constexpr int not_ready = 600;
 
 struct Shape {
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
@@ -45,7 +28,9 @@ struct Stream {
   std::uint64_t key = 0;       // of the daemon's order
   void* handle = nullptr;      // for calls without _ptsz
 };
-Stream stream_of(void* handle, bool per_thread);
+Stream stream_of(void* handle, bool per_thread);  // of the first device
+// Default streams of two devices are two streams.
+void set_device(Stream& stream, std::uint32_t ordinal);
 
 class Gate {
  public:
@@ -65,16 +50,19 @@ class Gate {
     std::uint64_t stream = 0;                             // its key
     void *start = nullptr, *end = nullptr;                // null: cannot be followed
   };
-  // Waits for the grant; false: ungated, nothing is to be told.
-  bool enter(const EventApi& api, const Stream& stream, std::uint32_t kernel, const Shape& shape, Flight& flight);
+  // Waits for the grant; false: it goes ungated, which is counted, and nothing is to be told.
+  bool enter(const EventApi& api, Stream stream, std::uint32_t kernel, const Shape& shape, Flight& flight);
   void leave(const Flight& flight, const Stream& stream, int code);
 
-  void at_end();
-  void before_fork();
-  void after_fork(bool child);
+  void at_end();                        // of the process, by exit
+  static bool made() { return made_; }  // a program that launches nothing has nothing to lock and to tell
+  static void before_fork();
+  static void after_fork(bool child);
 
  private:
   Gate();
+  void lock_all();
+  void unlock_all(bool child);
   bool take_events(Flight& flight);
   void give_events(const Flight& flight);
   void keep_events(const Flight& flight);
@@ -82,6 +70,7 @@ class Gate {
   void look_at_own(const Flight& next);
   bool look(const Flight& flight);
 
+  static inline bool made_ = false;
   bool enabled_ = true;
   live::Client client_;
   std::mutex names_mutex_;
@@ -100,12 +89,31 @@ class Gate {
   std::vector<Pair> pool_;
 };
 
-// The launch itself, gated. Calls within a launch (the runtime calling the driver) pass.
+live::Tally& tally();
+
+// Calls within a launch (the runtime calling the driver) pass, and are not counted.
+inline bool& inside_a_launch() {
+  thread_local bool inside = false;
+  return inside;
+}
+// The code of a call of this thread that led nowhere, until cudaGetLastError has told it; 0: none.
+inline int& failed_call() {
+  thread_local int code = 0;
+  return code;
+}
+// Notes libraries that find CUDA's functions before ours (symbol_lookup.cpp).
+void look_into_own_scopes();
+
+// The launch itself, gated.
 template <typename Real>
 int gated(const EventApi& api, const Stream& stream, const void* function, const char* otherwise, const Shape& shape, Real&& real) {
-  thread_local bool inside = false;
+  bool& inside = inside_a_launch();
+  if (inside) return real();
   Gate& gate = Gate::get();
-  if (!gate.enabled() || inside) return real();
+  if (!gate.enabled()) {
+    tally().not_gated(live::Ungated::off);
+    return real();
+  }
   inside = true;
   Gate::Flight flight;
   int code = 0;
@@ -115,6 +123,18 @@ int gated(const EventApi& api, const Stream& stream, const void* function, const
   } else {
     code = real();
   }
+  inside = false;
+  return code;
+}
+
+// A launch that cannot be gated, and is counted.
+template <typename Real>
+int ungated(live::Ungated why, std::uint64_t launches, Real&& real) {
+  bool& inside = inside_a_launch();
+  if (inside) return real();
+  tally().not_gated(why, launches);
+  inside = true;
+  const int code = real();
   inside = false;
   return code;
 }

@@ -1,5 +1,9 @@
-// Launches of the CUDA runtime: every form that programs of nvcc and clang use. Forms with _ptsz are those of programs compiled for
-// per-thread default streams.
+// Launches of the CUDA runtime: every form that programs of nvcc and clang use. Forms with _ptsz are those of
+// programs compiled for per-thread default streams.
+#include <utility>
+#include <vector>
+
+#include "preload/driver_hooks.h"
 #include "preload/gate.h"
 #include "preload/real.h"
 #include "runtime/cuda_api.h"
@@ -10,75 +14,75 @@ using runtime::Dim3Arg;
 
 namespace {
 
-preload::Shape shape_of(const Dim3Arg& grid, const Dim3Arg& block, std::size_t shared, live::Unit unit = live::Unit::kernel) {
+constexpr const char* unnamed = "(unnamed kernel)";
+
+preload::Shape shape_of(const Dim3Arg& grid, const Dim3Arg& block, std::size_t shared,
+                        live::Unit unit = live::Unit::kernel) {
   return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, static_cast<std::uint32_t>(shared), unit};
 }
 
-bool cooperative(const runtime::LaunchConfig& config) {
+preload::Shape shape_of(const runtime::LaunchConfig& config) {
   const auto* attributes = static_cast<const runtime::LaunchAttribute*>(config.attributes);
+  live::Unit unit = live::Unit::kernel;
   for (unsigned i = 0; attributes != nullptr && i < config.attribute_count; ++i)
-    if (constexpr int id = 2; attributes[i].id == id && attributes[i].integer != 0) return true;
-  return false;
+    if (constexpr int id = 2; attributes[i].id == id && attributes[i].integer != 0)
+      unit = live::Unit::cooperative;
+  return shape_of(config.grid, config.block, config.shared_bytes, unit);
+}
+
+// What cudaConfigureCall has said for the next cudaLaunch of this thread (CUDA up to 9).
+struct OldCall {
+  preload::Shape shape;
+  void* stream = nullptr;
+};
+std::vector<OldCall>& old_calls() {
+  thread_local std::vector<OldCall> calls;
+  return calls;
 }
 
 }  // namespace
 
-const preload::EventApi& preload::runtime_events() {
-  static const EventApi api = [] {
-    EventApi out;
-    out.create = next<int(void**, unsigned)>("cudaEventCreateWithFlags");
-    out.record = next<int(void*, void*)>("cudaEventRecord");
-    out.query = next<int(void*)>("cudaEventQuery");
-    out.elapsed = next<int(float*, void*, void*)>("cudaEventElapsedTime");
-    out.capturing = next<int(void*, int*)>("cudaStreamIsCapturing");
-    out.capture_mode = next<int(int*)>("cudaThreadExchangeStreamCaptureMode");
-    out.get_place = [](std::uintptr_t* place) {
-      static auto* const real = next<int(int*)>("cudaGetDevice");
-      int device = 0;
-      const int code = real == nullptr ? 0 : real(&device);
-      *place = static_cast<std::uintptr_t>(device);
-      return code;
-    };
-    out.code = [](const void* function, std::uint32_t* registers, std::uint32_t* shared_bytes) {
-      static auto* const real = next<int(void*, const void*)>("cudaFuncGetAttributes");
-      if (real == nullptr) return 0;
-      // cudaFuncAttributes: three sizes, the most threads, the registers; later versions have more behind them.
-      struct { std::size_t shared, constant, local; int most_threads, registers, later[250]; } attributes{};
-      const int code = real(&attributes, function);
-      *registers = static_cast<std::uint32_t>(attributes.registers), *shared_bytes = static_cast<std::uint32_t>(attributes.shared);
-      return code;
-    };
-    out.forget_error = [] {
-      static auto* const real = next<int()>("cudaGetLastError");
-      if (real != nullptr) real();
-    };
-    return out;
-  }();
-  return api;
-}
-
 // ---- names
 
-SIMTLAB_HOOK void __cudaRegisterFunction(void** image, const char* host, char* device, const char* name, int limit, void* a, void* b, void* c, void* d, int* size) {
-  static auto* const real = preload::next<decltype(__cudaRegisterFunction)>("__cudaRegisterFunction");
+SIMTLAB_HOOK(void, __cudaRegisterFunction,
+             (void** image, const char* host, char* device, const char* name, int limit, void* a, void* b,
+              void* c, void* d, int* size)) {
   preload::Gate::get().name(host, name);
-  if (real != nullptr) real(image, host, device, name, limit, a, b, c, d, size);
+  SIMTLAB_REAL_OR(__cudaRegisterFunction, static_cast<void>(preload::nowhere("__cudaRegisterFunction")));
+  real(image, host, device, name, limit, a, b, c, d, size);
 }
 
-SIMTLAB_HOOK int __cudaGetKernel(const void** kernel, const void* host) {
+SIMTLAB_HOOK(int, __cudaGetKernel, (const void** kernel, const void* host)) {
   SIMTLAB_REAL(__cudaGetKernel);
   const int code = real(kernel, host);
   if (kernel != nullptr && *kernel != host) preload::Gate::get().same(*kernel, host);
   return code;
 }
 
+// ---- errors: a call of ours that led nowhere is one of the program's
+
+SIMTLAB_HOOK(int, cudaGetLastError, ()) {
+  const int failed = std::exchange(preload::failed_call(), 0);
+  SIMTLAB_REAL_OR(cudaGetLastError, failed);
+  const int code = real();
+  return failed != 0 ? failed : code;
+}
+
+SIMTLAB_HOOK(int, cudaPeekAtLastError, ()) {
+  SIMTLAB_REAL_OR(cudaPeekAtLastError, preload::failed_call());
+  return preload::failed_call() != 0 ? preload::failed_call() : real();
+}
+
 // ---- launches
 
-#define SIMTLAB_LAUNCH(name, per_thread, unit)                                                                                    \
-  SIMTLAB_HOOK int name(const void* function, Dim3Arg grid, Dim3Arg block, void** arguments, std::size_t shared, void* stream) {  \
-    SIMTLAB_REAL(name);                                                                                                           \
-    return gated(preload::runtime_events(), preload::stream_of(stream, per_thread), function, "(unnamed kernel)",                 \
-                 shape_of(grid, block, shared, unit), [&] { return real(function, grid, block, arguments, shared, stream); });    \
+#define SIMTLAB_LAUNCH(name, per_thread, unit)                                                           \
+  SIMTLAB_HOOK(int, name,                                                                                \
+               (const void* function, Dim3Arg grid, Dim3Arg block, void** arguments, std::size_t shared, \
+                void* stream)) {                                                                         \
+    SIMTLAB_REAL(name);                                                                                  \
+    return gated(*target->events, preload::stream_of(stream, per_thread), function, unnamed,             \
+                 shape_of(grid, block, shared, unit),                                                    \
+                 [&] { return real(function, grid, block, arguments, shared, stream); });                \
   }
 SIMTLAB_LAUNCH(cudaLaunchKernel, false, live::Unit::kernel)
 SIMTLAB_LAUNCH(cudaLaunchKernel_ptsz, true, live::Unit::kernel)
@@ -87,24 +91,78 @@ SIMTLAB_LAUNCH(__cudaLaunchKernel_ptsz, true, live::Unit::kernel)
 SIMTLAB_LAUNCH(cudaLaunchCooperativeKernel, false, live::Unit::cooperative)
 SIMTLAB_LAUNCH(cudaLaunchCooperativeKernel_ptsz, true, live::Unit::cooperative)
 
-#define SIMTLAB_LAUNCH_EX(name, per_thread)                                                                                          \
-  SIMTLAB_HOOK int name(const runtime::LaunchConfig* config, const void* function, void** arguments) {                               \
-    SIMTLAB_REAL(name);                                                                                                              \
-    if (config == nullptr) return real(config, function, arguments);                                                                 \
-    return gated(preload::runtime_events(), preload::stream_of(reinterpret_cast<void*>(config->stream), per_thread), function,       \
-                 "(unnamed kernel)", shape_of(config->grid, config->block, config->shared_bytes, cooperative(*config) ? live::Unit::cooperative : live::Unit::kernel), \
-                 [&] { return real(config, function, arguments); });                                                                 \
+#define SIMTLAB_LAUNCH_EX(name, per_thread)                                                                \
+  SIMTLAB_HOOK(int, name, (const runtime::LaunchConfig* config, const void* function, void** arguments)) { \
+    SIMTLAB_REAL(name);                                                                                    \
+    if (config == nullptr) return real(config, function, arguments);                                       \
+    return gated(*target->events, preload::stream_of(reinterpret_cast<void*>(config->stream), per_thread), \
+                 function, unnamed, shape_of(*config), [&] { return real(config, function, arguments); }); \
   }
 SIMTLAB_LAUNCH_EX(cudaLaunchKernelExC, false)
 SIMTLAB_LAUNCH_EX(cudaLaunchKernelExC_ptsz, true)
 
 // A graph is one unit: its kernels may need each other.
-#define SIMTLAB_GRAPH(name, per_thread)                                                                                                 \
-  SIMTLAB_HOOK int name(void* program, void* stream) {                                                                                  \
-    SIMTLAB_REAL(name);                                                                                                                 \
-    preload::Shape shape;                                                                                                               \
-    shape.unit = live::Unit::graph;                                                                                                     \
-    return gated(preload::runtime_events(), preload::stream_of(stream, per_thread), program, "(graph)", shape, [&] { return real(program, stream); });     \
+#define SIMTLAB_GRAPH(name, per_thread)                                                                \
+  SIMTLAB_HOOK(int, name, (void* program, void* stream)) {                                             \
+    SIMTLAB_REAL(name);                                                                                \
+    return gated(*target->events, preload::stream_of(stream, per_thread), program, "(graph)",          \
+                 {{1, 1, 1}, {1, 1, 1}, 0, live::Unit::graph}, [&] { return real(program, stream); }); \
   }
 SIMTLAB_GRAPH(cudaGraphLaunch, false)
 SIMTLAB_GRAPH(cudaGraphLaunch_ptsz, true)
+
+// Before CUDA 9.2.
+SIMTLAB_HOOK(int, cudaConfigureCall, (Dim3Arg grid, Dim3Arg block, std::size_t shared, void* stream)) {
+  SIMTLAB_REAL(cudaConfigureCall);
+  const int code = real(grid, block, shared, stream);
+  if (code == 0) old_calls().push_back({shape_of(grid, block, shared), stream});
+  return code;
+}
+#define SIMTLAB_OLD_LAUNCH(name, per_thread)                                                      \
+  SIMTLAB_HOOK(int, name, (const void* function)) {                                               \
+    SIMTLAB_REAL(name);                                                                           \
+    OldCall call;                                                                                 \
+    if (!old_calls().empty()) {                                                                   \
+      call = old_calls().back();                                                                  \
+      old_calls().pop_back();                                                                     \
+    }                                                                                             \
+    return gated(*target->events, preload::stream_of(call.stream, per_thread), function, unnamed, \
+                 call.shape, [&] { return real(function); });                                     \
+  }
+SIMTLAB_OLD_LAUNCH(cudaLaunch, false)
+SIMTLAB_OLD_LAUNCH(cudaLaunch_ptsz, true)
+
+// Its kernels wait for one another on several devices: no device's limit may hold one of them back.
+SIMTLAB_HOOK(int, cudaLaunchCooperativeKernelMultiDevice, (void* launches, unsigned count, unsigned flags)) {
+  SIMTLAB_REAL(cudaLaunchCooperativeKernelMultiDevice);
+  return preload::ungated(live::Ungated::several_devices, count,
+                          [&] { return real(launches, count, flags); });
+}
+
+// ---- the runtime's way to functions of the driver
+
+#define SIMTLAB_ENTRY_POINT(name, flags_when_default)                                                      \
+  SIMTLAB_HOOK(int, name, (const char* symbol, void** function, unsigned long long flags, void* status)) { \
+    SIMTLAB_REAL(name);                                                                                    \
+    const int code = real(symbol, function, flags, status);                                                \
+    if (code == 0)                                                                                         \
+      preload::exchange_driver(symbol, function, 0, flags == 0 ? flags_when_default : flags,               \
+                               __builtin_return_address(0));                                               \
+    return code;                                                                                           \
+  }
+SIMTLAB_ENTRY_POINT(cudaGetDriverEntryPoint, 0u)
+SIMTLAB_ENTRY_POINT(cudaGetDriverEntryPoint_ptsz, preload::per_thread_flag)
+
+#define SIMTLAB_ENTRY_POINT_BY_VERSION(name, flags_when_default)                                         \
+  SIMTLAB_HOOK(                                                                                          \
+      int, name,                                                                                         \
+      (const char* symbol, void** function, unsigned version, unsigned long long flags, void* status)) { \
+    SIMTLAB_REAL(name);                                                                                  \
+    const int code = real(symbol, function, version, flags, status);                                     \
+    if (code == 0)                                                                                       \
+      preload::exchange_driver(symbol, function, static_cast<int>(version),                              \
+                               flags == 0 ? flags_when_default : flags, __builtin_return_address(0));    \
+    return code;                                                                                         \
+  }
+SIMTLAB_ENTRY_POINT_BY_VERSION(cudaGetDriverEntryPointByVersion, 0u)
+SIMTLAB_ENTRY_POINT_BY_VERSION(cudaGetDriverEntryPointByVersion_ptsz, preload::per_thread_flag)

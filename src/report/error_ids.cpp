@@ -299,6 +299,8 @@ const std::vector<Term>& error_ids() {
       {"program-static-cudart",
        "The program has NVIDIA's runtime library linked in statically, so simtlab cannot take its place.",
        "Rebuild with nvcc -cudart shared, or run the source: simtlab run app.cu."},
+      {"program-static", "The program is linked statically altogether, so nothing can be loaded before it that would gate its launches.",
+       "Link it dynamically: without -static."},
       {"program-library",
        "The program needs a library that talks to the GPU by itself and that simtlab does not replace.",
        "Only programs of the CUDA runtime run; write the call as a kernel."},

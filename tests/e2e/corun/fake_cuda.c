@@ -1,5 +1,6 @@
 /* Stands in for libcudart and libcuda where there is no GPU: launches take FAKE_NS nanoseconds of real time, one after another in a stream, and
-   each writes its begin and end into the file FAKE_TRACE, so that a test sees what ran at the same time. */
+   each writes its begin and end into the file FAKE_TRACE, so that a test sees what ran at the same time. There are two devices; what ran on the second
+   one has @1 behind its form. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +16,9 @@ typedef struct { dim3 grid, block; size_t shared; void* stream; void* attributes
 typedef struct { unsigned grid[3], block[3], shared; void* stream; void* attributes; unsigned count; } DriverConfig;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t ends[256];
+enum { devices = 2 };
+static uint64_t ends[devices][256];
+static __thread int device;
 static int trace = -1;
 static uint64_t length;
 static __thread int capturing;
@@ -36,13 +39,13 @@ static int run(void* stream, const char* form) {
   if (capturing) return 0;
   pthread_mutex_lock(&lock);
   begin();
-  uint64_t* end = &ends[((uintptr_t)stream) % 256];
+  uint64_t* end = &ends[device][((uintptr_t)stream) % 256];
   uint64_t from = now();
   if (*end > from) from = *end;
   *end = from + length;
   if (trace >= 0) {
     char line[128];
-    int n = snprintf(line, sizeof line, "%d %llu %llu %s\n", getpid(), (unsigned long long)from, (unsigned long long)*end, form);
+    int n = snprintf(line, sizeof line, "%d %llu %llu %s%s\n", getpid(), (unsigned long long)from, (unsigned long long)*end, form, device ? "@1" : "");
     if (write(trace, line, (size_t)n) != n) abort();
   }
   uint64_t full = *end > 8 * length ? *end - 8 * length : 0;   /* the queue of a stream takes so many */
@@ -81,7 +84,7 @@ int cuFuncGetAttribute(int* value, int attribute, void* f) { *value = attribute 
 static int make(void** event) { *event = calloc(1, sizeof(uint64_t)); return 0; }
 static int note(void* event, void* stream) {
   pthread_mutex_lock(&lock);
-  uint64_t end = ends[((uintptr_t)stream) % 256], t = now();
+  uint64_t end = ends[device][((uintptr_t)stream) % 256], t = now();
   pthread_mutex_unlock(&lock);
   __atomic_store_n((uint64_t*)event, end > t ? end : t, __ATOMIC_SEQ_CST);
   return 0;
@@ -101,23 +104,52 @@ int cudaStreamIsCapturing(void* s, int* status) { return status_of(status); }
 int cuStreamIsCapturing(void* s, int* status) { return status_of(status); }
 int cudaStreamBeginCapture(void* s, int mode) { capturing = 1; return 0; }
 int cudaStreamEndCapture(void* s, void** graph) { capturing = 0; *graph = (void*)64; return 0; }
-int cudaGetDevice(int* d) { *d = 0; return 0; }
+int cudaGetDevice(int* d) { *d = device; return 0; }
+int cudaSetDevice(int d) { if (d < 0 || d >= devices) return 101; device = d; return 0; }
+int cuCtxGetDevice(int* d) { *d = device; return 0; }
+static int bus(char* id, int bytes, int d) { snprintf(id, (size_t)bytes, "0000:%02x:00.0", 0x3b + d); return 0; }
+int cudaDeviceGetPCIBusId(char* id, int bytes, int d) { return bus(id, bytes, d); }
+int cuDeviceGetPCIBusId(char* id, int bytes, int d) { return bus(id, bytes, d); }
 int cudaGetLastError(void) { return 0; }
-int cuCtxGetCurrent(void** c) { *c = (void*)128; return 0; }
-int cuCtxSetCurrent(void* c) { return 0; }
+int cuCtxGetCurrent(void** c) { *c = (char*)128 + device; return 0; }
+int cuCtxSetCurrent(void* c) { device = (int)((uintptr_t)c - 128); return 0; }
+int cuLibraryGetKernel(void** f, void* library, const char* name) { *f = strdup(name); return 0; }
+int cuKernelGetFunction(void** f, void* kernel) { *f = (char*)kernel + 1; return 0; }
 int cuModuleGetFunction(void** f, void* m, const char* name) { *f = strdup(name); return 0; }
 int __cudaGetKernel(const void** k, const void* host) { *k = (const char*)host + 1; return 0; }
 void __cudaRegisterFunction(void** i, const char* host, char* d, const char* name, int l, void* a, void* b, void* c, void* e, int* s) {}
 int cudaDeviceSynchronize(void) {
   uint64_t last = 0;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < 256; ++i) if (ends[i] > last) last = ends[i];
+  for (int d = 0; d < devices; ++d) for (int i = 0; i < 256; ++i) if (ends[d][i] > last) last = ends[d][i];
   pthread_mutex_unlock(&lock);
   while (now() < last) usleep(20);
   return 0;
 }
+/* Of older versions, and what only some programs call. */
+static __thread void* configured;
+int cudaConfigureCall(dim3 g, dim3 b, size_t s, void* stream) { configured = stream; return 0; }
+int cudaLaunch(const void* f) { return run(configured, "cudaLaunch"); }
+int cudaLaunch_ptsz(const void* f) { return run(configured, "cudaLaunch_ptsz"); }
+int cuLaunch(void* f) { return run(0, "cuLaunch"); }
+int cuLaunchGrid(void* f, int w, int h) { return run(0, "cuLaunchGrid"); }
+int cuLaunchGridAsync(void* f, int w, int h, void* stream) { return run(stream, "cuLaunchGridAsync"); }
+int cudaLaunchCooperativeKernelMultiDevice(void* list, unsigned n, unsigned flags) { for (unsigned i = 0; i < n; ++i) run(0, "cudaLaunchCooperativeKernelMultiDevice"); return 0; }
+int cuLaunchCooperativeKernelMultiDevice(void* list, unsigned n, unsigned flags) { for (unsigned i = 0; i < n; ++i) run(0, "cuLaunchCooperativeKernelMultiDevice"); return 0; }
+int clEnqueueNDRangeKernel(void* q, void* k, unsigned d, const size_t* o, const size_t* g, const size_t* l, unsigned n, const void* w, void* e) { return run(q, "clEnqueueNDRangeKernel"); }
+int clEnqueueTask(void* q, void* k, unsigned n, const void* w, void* e) { return run(q, "clEnqueueTask"); }
+
+int cuGetProcAddress_v2(const char* name, void** f, int version, uint64_t flags, int* status);
+int cuGetProcAddress(const char* name, void** f, int version, uint64_t flags) { return cuGetProcAddress_v2(name, f, version, flags, 0); }
 int cuGetProcAddress_v2(const char* name, void** f, int version, uint64_t flags, int* status) {
-  if (!strcmp(name, "cuLaunchKernel")) *f = (flags & 2) ? (void*)cuLaunchKernel_ptsz : (void*)cuLaunchKernel;
-  else return 500;
-  return 0;
+  static const struct { const char* name; void *legacy, *per_thread; } known[] = {
+      {"cuLaunchKernel", (void*)cuLaunchKernel, (void*)cuLaunchKernel_ptsz}, {"cuLaunchKernelEx", (void*)cuLaunchKernelEx, (void*)cuLaunchKernelEx_ptsz},
+      {"cuLaunchCooperativeKernel", (void*)cuLaunchCooperativeKernel, (void*)cuLaunchCooperativeKernel_ptsz}, {"cuGraphLaunch", (void*)cuGraphLaunch, (void*)cuGraphLaunch_ptsz},
+      {"cuModuleGetFunction", (void*)cuModuleGetFunction, (void*)cuModuleGetFunction}, {"cuCtxGetCurrent", (void*)cuCtxGetCurrent, (void*)cuCtxGetCurrent}};
+  if (!strcmp(name, "cuGetProcAddress")) return *f = version >= 12000 ? (void*)cuGetProcAddress_v2 : (void*)cuGetProcAddress, 0;
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    if (!strcmp(name, known[i].name)) return *f = flags & 2 ? known[i].per_thread : known[i].legacy, 0;
+  return 500;
 }
+int cudaGetDriverEntryPoint(const char* name, void** f, unsigned long long flags, int* status) { return cuGetProcAddress_v2(name, f, 12000, flags, status); }
+int cudaGetDriverEntryPointByVersion(const char* name, void** f, unsigned version, unsigned long long flags, int* status) { return cuGetProcAddress_v2(name, f, (int)version, flags, status); }

@@ -68,7 +68,10 @@ TEST(Scheduler, ADeadClientFreesItsSlotsAtOnce) {
 
 // Two devices in one scheduler, and each in one of its own that is told of nothing else.
 struct TwoDevices {
-  explicit TwoDevices(const Policy& policy) : both(policy, {.limit = 3}), alone{std::make_unique<Scheduler>(policy, Settings{.limit = 3}), std::make_unique<Scheduler>(policy, Settings{.limit = 3})} {
+  explicit TwoDevices(const Policy& policy)
+      : both(policy, {.limit = 3}),
+        alone{std::make_unique<Scheduler>(policy, Settings{.limit = 3}),
+              std::make_unique<Scheduler>(policy, Settings{.limit = 3})} {
     Profile light, heavy;
     light.l2_bandwidth = 1e9, light.dram_bandwidth = 1e9, light.memory_stall = 0.1, light.time_ns = 10;
     heavy.l2_bandwidth = 300e9, heavy.dram_bandwidth = 200e9, heavy.memory_stall = 0.9, heavy.time_ns = 900;
@@ -97,7 +100,8 @@ struct TwoDevices {
   }
   void decide() {
     std::vector<std::pair<std::uint32_t, Sequence>> together, apart;
-    for (const Grant& g : both.decide()) together.push_back(places.at(g.sequence)), running.push_back(g.sequence);
+    for (const Grant& g : both.decide())
+      together.push_back(places.at(g.sequence)), running.push_back(g.sequence);
     for (std::uint32_t device = 0; device < 2; ++device)
       for (const Grant& g : alone[device]->decide()) apart.emplace_back(device, g.sequence);
     EXPECT_EQ(together, apart) << "at " << time;
@@ -119,8 +123,10 @@ TEST(Scheduler, DevicesDoNotKnowOfEachOtherWhateverThePolicy) {
     Rng rng(7);
     std::size_t most = 0;
     for (int i = 0; i < 4000 && !testing::Test::HasFailure(); ++i) {
-      if (rng.below(3) != 0 && d.both.waiting() < 40) d.launch(rng);
-      else d.end(rng);
+      if (rng.below(3) != 0 && d.both.waiting() < 40)
+        d.launch(rng);
+      else
+        d.end(rng);
       d.decide();
       most = std::max(most, d.running.size());
     }
@@ -139,7 +145,8 @@ TEST(Scheduler, ALogNamesTheDeviceAndReplaysToItself) {
   EXPECT_EQ(l.scheduler.decide().size(), 2u);
   l.scheduler.end(5, 2, 5);
   l.scheduler.decide();
-  EXPECT_THAT(l.log, testing::HasSubstr("launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=1 stream=1 kernel=1 slots=1 device=1\n0 grant 1\n0 grant 2\n"));
+  EXPECT_THAT(l.log, testing::HasSubstr("launch 1 client=1 stream=0 kernel=1 slots=1\n0 launch 2 client=1 "
+                                        "stream=1 kernel=1 slots=1 device=1\n0 grant 1\n0 grant 2\n"));
   const Replayed again = replay(l.log, "log");
   EXPECT_EQ(again.log, l.log);
   EXPECT_EQ(again.difference, "");

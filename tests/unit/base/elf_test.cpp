@@ -1,4 +1,4 @@
-#include "cli/elf.h"
+#include "base/elf.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 
-namespace simtlab::cli {
+namespace simtlab {
 namespace {
 
 std::filesystem::path file_with(const std::string& bytes) {
@@ -82,4 +82,4 @@ TEST(CudaLinkage, ALibraryThatIsNotReplacedIsNamed) {
 }
 
 }  // namespace
-}  // namespace simtlab::cli
+}  // namespace simtlab

@@ -1,4 +1,4 @@
-#include "cli/elf.h"
+#include "base/elf.h"
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace simtlab::cli {
+namespace simtlab {
 namespace {
 
 constexpr std::uint64_t max_table_bytes = 16 << 20;
@@ -25,12 +25,14 @@ class Elf {
     if (!facts.is_elf || header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB)
       return facts;
     facts.is_x86_64 = header_.e_machine == EM_X86_64;
+    facts.has_interpreter = has_interpreter();
     if (header_.e_shentsize != sizeof(Elf64_Shdr)) return facts;
     sections_.resize(header_.e_shnum);
     if (sections_.empty() || !at(header_.e_shoff, sections_.data(), sections_.size() * sizeof(Elf64_Shdr)))
       return facts;
     names(facts);
     dynamic(facts);
+    if (facts.has_fatbin) imports(facts);
     return facts;
   }
 
@@ -56,6 +58,15 @@ class Elf {
     return {table.data() + offset, ::strnlen(table.data() + offset, table.size() - offset)};
   }
 
+  bool has_interpreter() {
+    for (std::uint64_t i = 0; header_.e_phentsize == sizeof(Elf64_Phdr) && i < header_.e_phnum; ++i) {
+      Elf64_Phdr segment;
+      if (!at(header_.e_phoff + i * sizeof segment, &segment, sizeof segment)) return false;
+      if (segment.p_type == PT_INTERP) return true;
+    }
+    return false;
+  }
+
   void names(ElfFacts& facts) {
     if (header_.e_shstrndx >= sections_.size()) return;
     const std::string table = contents(sections_[header_.e_shstrndx]);
@@ -79,6 +90,20 @@ class Elf {
     }
   }
 
+  void imports(ElfFacts& facts) {
+    const auto found = std::ranges::find(sections_, Elf64_Word{SHT_DYNSYM}, &Elf64_Shdr::sh_type);
+    if (found == sections_.end() || found->sh_link >= sections_.size()) return;
+    const std::string symbols = contents(*found);
+    const std::string strings = contents(sections_[found->sh_link]);
+    for (std::size_t i = 0; i + sizeof(Elf64_Sym) <= symbols.size(); i += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, symbols.data() + i, sizeof symbol);
+      if (symbol.st_shndx != SHN_UNDEF) continue;
+      const std::string name = text_at(strings, symbol.st_name);
+      facts.imports_cuda |= name == "__cudaRegisterFatBinary" || name == "cuModuleLoadData" || name == "cuLaunchKernel";
+    }
+  }
+
   std::ifstream in_;
   Elf64_Ehdr header_{};
   std::vector<Elf64_Shdr> sections_;
@@ -90,20 +115,21 @@ ElfFacts inspect_elf(const std::filesystem::path& path) {
   return Elf(path).read();
 }
 
+bool ElfFacts::needs(std::string_view library) const {
+  return std::ranges::any_of(needed, [&](const std::string& name) { return name.starts_with(library); });
+}
+
 void check_cuda_linkage(const ElfFacts& facts, const std::string& program) {
-  const auto needs = [&](std::string_view prefix) {
-    return std::ranges::any_of(facts.needed, [&](const std::string& n) { return n.starts_with(prefix); });
-  };
   for (const char* library : {"libcuda.so", "libcublas", "libcufft", "libcurand", "libcusparse",
                               "libcusolver", "libcudnn", "libnccl", "libnvrtc"})
-    if (needs(library))
+    if (facts.needs(library))
       throw Error(ExitCode::unsupported, "program-library",
                   fmt::format("{} needs {}, which simtlab does not replace", program, library),
                   "only programs of the CUDA runtime (libcudart) run on the simulated GPU");
-  if (facts.has_fatbin && !needs("libcudart.so"))
+  if (facts.has_fatbin && !facts.needs("libcudart.so"))
     throw Error(ExitCode::unsupported, "program-static-cudart",
                 fmt::format("{} has the CUDA runtime linked in statically", program),
                 "rebuild it with `nvcc -cudart shared ...`, or run its source: simtlab run app.cu");
 }
 
-}  // namespace simtlab::cli
+}  // namespace simtlab

@@ -3,15 +3,22 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace simtlab::cli {
+namespace simtlab {
 
 struct ElfFacts {
   bool is_elf = false;
   bool is_x86_64 = false;
   bool has_fatbin = false;          // sections .nv_fatbin, .nvFatBinSegment or ours
+  bool has_interpreter = false;     // the dynamic loader starts it; without one nothing can be loaded before it
+  bool imports_cuda = false;        // has_fatbin, and the functions that register it or launch are another file's
   std::vector<std::string> needed;  // DT_NEEDED, in order
+
+  bool needs(std::string_view library) const;   // one whose name begins so
+  // Kernels in it, and no shared CUDA library for them: the runtime is linked in.
+  bool has_static_cuda() const { return has_fatbin && !imports_cuda && !needs("libcudart.so") && !needs("libcuda.so"); }
 };
 
 // Never throws for malformed content: what can't be read is as if absent. Bounded memory.
@@ -21,4 +28,4 @@ ElfFacts inspect_elf(const std::filesystem::path& path);
 // libraries that simtlab does not replace (libcuda, cuBLAS, ...).
 void check_cuda_linkage(const ElfFacts& facts, const std::string& program);
 
-}  // namespace simtlab::cli
+}  // namespace simtlab
