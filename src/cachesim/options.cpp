@@ -84,6 +84,8 @@ void set(Options& o, std::string_view key, std::string_view value) {
     o.sms = range(key, value);
   } else if (key == "groups") {
     o.groups = range(key, value);
+  } else if (key == "effects") {
+    o.effects = flag(key, value);
   } else if (key == "sample") {
     o.sample = number<double>(key, value, 1e-6, 1.0);
   } else if (key == "pictures") {
@@ -134,6 +136,7 @@ std::string to_text(const Options& o) {
   add(o.skew != usual.skew, "skew", o.skew);
   add(!o.sms.all(), "sms", fmt::format("{}-{}", o.sms.first, o.sms.last));
   add(!o.groups.all(), "groups", fmt::format("{}-{}", o.groups.first, o.groups.last));
+  add(!o.effects, "effects", 0);
   add(o.sample != usual.sample, "sample", o.sample);
   add(o.pictures != usual.pictures, "pictures", o.pictures);
   add(o.seed != usual.seed, "seed", o.seed);

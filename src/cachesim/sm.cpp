@@ -38,7 +38,7 @@ Sm::Sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
       l1_(l1),
       picture_(picture != nullptr && picture->wanted() ? picture : nullptr),
       warps_per_block_(launch.source.warps_per_block()),
-      share_(launch.source.make_direct_share()),
+      share_(launch.source.make_share(stream::Effects::at_once)),
       residents_(launch.blocks_per_sm) {}
 
 bool Sm::accept_block() {

@@ -137,7 +137,9 @@ result::KernelResult Study::run(const Launch& launch) {
   const std::uint64_t count = launch.source->block_count();
   const std::uint64_t first = std::min(std::max(m.options.groups.first, launch.first_block), count);
   const std::uint64_t end = m.options.groups.last >= count ? count : m.options.groups.last + 1;
-  BlockQueue blocks(first, std::max(first, end), m.device.sm.count, !m.options.sms.all());
+  m.given = {std::min(launch.first_block, count), count};
+  m.chosen = {first, std::max(first, end)};
+  BlockQueue blocks(m.chosen.first, m.chosen.end, m.device.sm.count, !m.options.sms.all());
   LaunchState state{.source = *launch.source,
                     .device = m.device,
                     .options = m.options,
@@ -159,7 +161,25 @@ result::KernelResult Study::run(const Launch& launch) {
 
 result::KernelResult Study::partial() const { return describe(*impl_); }
 
-const std::vector<std::uint64_t>& Study::dealt() const { return impl_->dealt; }
+std::vector<Study::Blocks> Study::left_out() const {
+  const StudyState& m = *impl_;
+  std::vector<Blocks> out;
+  const auto add = [&](std::uint64_t first, std::uint64_t end) {
+    if (first >= end) return;
+    if (!out.empty() && out.back().first + out.back().count == first) out.back().count += end - first;
+    else out.push_back({first, end - first});
+  };
+  add(m.given.first, m.chosen.first);
+  if (m.dealt.empty()) {
+    add(m.chosen.first + (m.marks.empty() ? 0 : m.marks.back().blocks), m.given.end);
+    return out;
+  }
+  const std::uint64_t looked_at = std::min(m.chosen.end - m.chosen.first, *std::ranges::max_element(m.dealt) * m.dealt.size());
+  for (std::uint64_t place = 0; place < looked_at; ++place)
+    if (place / m.dealt.size() >= m.dealt[place % m.dealt.size()]) add(m.chosen.first + place, m.chosen.first + place + 1);
+  add(m.chosen.first + looked_at, m.given.end);
+  return out;
+}
 
 const std::vector<Study::Mark>& Study::marks() const { return impl_->marks; }
 

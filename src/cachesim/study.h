@@ -53,8 +53,12 @@ class Study {
   };
   // Of the last launch: one for each wave of blocks at least, the last one when it ended.
   const std::vector<Mark>& marks() const;
-  // Of the last launch, with Options::sms: how many blocks each SM has had, of first_block + sm, first_block + sm + SMs, ...
-  const std::vector<std::uint64_t>& dealt() const;
+  // Blocks of the last launch that it left to others, in the order of their numbers: not chosen (Options::sms, Options::groups) or
+  // beyond its sample. Those before Launch::first_block are not among them.
+  struct Blocks {
+    std::uint64_t first = 0, count = 0;
+  };
+  std::vector<Blocks> left_out() const;
   // What an instruction of the last launch accessed; null if the study has not met its function.
   const AccessCounts* counts(const ptx::Function& function, std::uint32_t pc) const;
   // Median and range over SMs, of all launches together.

@@ -78,6 +78,18 @@ void run_on_both(const KernelRun& run, const Inputs& inputs, gpu::Gpu& gpu, std:
   });
 }
 
+void leave_out_effects(device::ToolOptions& tool) {
+  if (tool.mode == "predict") {
+    gpu::PredictOptions predict = gpu::parse_predict_options(tool.predict);
+    predict.effects = false;
+    tool.predict = gpu::to_text(predict);
+  } else if (tool.mode == "cache") {
+    cachesim::Options study = cachesim::parse_options(tool.cache);
+    study.effects = study.sms.all() && study.groups.all();   // of all blocks there is nothing to leave out
+    tool.cache = cachesim::to_text(study);
+  }
+}
+
 }  // namespace
 
 int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOptions& observe, const OutputOptions& output,
@@ -89,12 +101,8 @@ int run_kernel(const KernelRun& run, const RunOptions& options, const ObserveOpt
   const device::LoadedDevice device = device::load_device(configuration);
   const Inputs inputs = read_inputs(run, device.device, output);
   check_kernel_inputs(output, run, inputs.launch);
-  // What the kernel leaves is compared with nothing: a prediction need not execute all of it.
-  if (tool.mode == "predict" && inputs.launch.expect.empty()) {
-    gpu::PredictOptions predict = gpu::parse_predict_options(tool.predict);
-    predict.effects = false;
-    configuration.options.predict = gpu::to_text(predict);
-  }
+  // What the kernel leaves is compared with nothing: a prediction or a study need not execute all of it.
+  if (inputs.launch.expect.empty()) leave_out_effects(configuration.options);
   check_inputs(output, files_of(configuration, device));
 
   std::vector<result::InputHash> hashes = {{run.file, hash_bytes(inputs.source.text)}};

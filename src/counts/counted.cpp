@@ -202,8 +202,8 @@ CountedLaunch::CountedLaunch(const stream::WarpSource& inner, const device::Devi
     : inner_(inner), state_(std::make_unique<CountedState>(device)) {}
 CountedLaunch::~CountedLaunch() = default;
 
-std::unique_ptr<stream::SmShare> CountedLaunch::make_share() const {
-  return std::make_unique<CountedShare>(inner_.make_direct_share(), *state_, inner_.warps_per_block());
+std::unique_ptr<stream::SmShare> CountedLaunch::make_share(stream::Effects effects) const {
+  return std::make_unique<CountedShare>(inner_.make_share(effects), *state_, inner_.warps_per_block());
 }
 
 std::vector<std::pair<const ptx::Function*, const FunctionCounts*>> CountedLaunch::functions() const {

@@ -49,7 +49,7 @@ struct BlockSpread {
 
 struct CountedState;
 
-// For one thread: its shares are direct.
+// For one thread: all shares count together.
 class CountedLaunch final : public stream::WarpSource {
  public:
   CountedLaunch(const stream::WarpSource& inner, const device::Device& device);
@@ -62,7 +62,7 @@ class CountedLaunch final : public stream::WarpSource {
   std::uint32_t shared_bytes() const override { return inner_.shared_bytes(); }
   std::uint64_t block_count() const override { return inner_.block_count(); }
   std::uint64_t block_number(std::uint64_t index) const override { return inner_.block_number(index); }
-  std::unique_ptr<stream::SmShare> make_share() const override;
+  std::unique_ptr<stream::SmShare> make_share(stream::Effects effects) const override;
   bool one_at_a_time() const override { return true; }
   const stream::trace::Code* code_of(const ptx::Function& f) const override { return inner_.code_of(f); }
 

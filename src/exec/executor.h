@@ -225,7 +225,14 @@ struct FunctionalOptions {
   Consumer* consumer = nullptr;
   const volatile bool* interrupt = nullptr;  // set by a signal handler: stops with Error(interrupted)
   std::uint64_t first_block = 0, block_count = ~std::uint64_t{0};
+  std::uint64_t clock = 0;   // %clock of the first instruction: one more with each warp instruction
 };
+
+// Warps of a block take turns of so many instructions in functional runs.
+inline constexpr std::uint64_t functional_turn = 256;
+
+// What a run that reached max_warp_instructions ends with.
+[[noreturn]] void over_instruction_limit(std::uint64_t limit);
 
 // Runs all blocks in order, one after another; warps of a block round-robin between barriers. Deterministic.
 FunctionalResult run_functional(const Launch& launch, const FunctionalOptions& options = {});

@@ -8,11 +8,11 @@
 namespace simtlab::exec {
 namespace {
 
-constexpr std::size_t batch_records = 256, batch_addresses = 128;
-// Warps of a block take turns after this many instructions (one batch: longer turns are not faster). A warp that
+constexpr std::size_t batch_records = functional_turn, batch_addresses = 128;
+// Why warps take turns at all, and turns of one batch: longer ones are not faster. A warp that
 // spins on another warp's flag must not keep it from running, and programs that lack a barrier but work on
 // hardware, where warps advance at about the same pace, should work here too (heartwall of Rodinia).
-constexpr std::uint64_t slice = batch_records;
+constexpr std::uint64_t slice = functional_turn;
 
 struct Batch {
   Record records[batch_records];
@@ -60,7 +60,7 @@ class Runner {
       }
       std::uint64_t budget = batch_records;
       if (options_.max_warp_instructions != 0) {
-        if (result_.warp_instructions >= options_.max_warp_instructions) over_limit();
+        if (result_.warp_instructions >= options_.max_warp_instructions) over_instruction_limit(options_.max_warp_instructions);
         budget = std::min(budget, options_.max_warp_instructions - result_.warp_instructions);
       }
       if (options_.consumer != nullptr) {
@@ -70,13 +70,6 @@ class Runner {
       }
       if (w.depth != 0 && launch_.may_part && w.status == WarpStatus::ready) check_spin(w);
     }
-  }
-
-  [[noreturn]] void over_limit() const {
-    throw Error(ExitCode::failure, "limit-instructions",
-                "stopped after " + std::to_string(options_.max_warp_instructions) +
-                    " warp instructions, the limit given",
-                "raise the limit if the program is expected to run longer");
   }
 
   // At most `budget` instructions of one warp, handed over at the end.
@@ -115,7 +108,8 @@ class Runner {
         x = &w.code[w.pc];
         const std::uint32_t at = w.pc;
         const std::uint32_t lanes = execute(
-            block_, w, *x, result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
+            block_, w, *x,
+            options_.clock + result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
         threads += static_cast<unsigned>(__builtin_popcount(lanes));
         if constexpr (recording) {
           const bool memory = (x->kind & kind_mask) == kind_memory && lanes != 0;
@@ -168,6 +162,12 @@ class Runner {
 };
 
 }  // namespace
+
+void over_instruction_limit(std::uint64_t limit) {
+  throw Error(ExitCode::failure, "limit-instructions",
+              "stopped after " + std::to_string(limit) + " warp instructions, the limit given",
+              "raise the limit if the program is expected to run longer");
+}
 
 FunctionalResult run_functional(const Launch& launch, const FunctionalOptions& options) {
   const auto block = std::make_unique<Block::Impl>(launch.impl());

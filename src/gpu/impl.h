@@ -104,7 +104,12 @@ struct Gpu::Impl final : KernelEngine {
   void record(stream::trace::OpKind kind, const Noted& what);
   void apply(const stream::trace::Operation& operation, const stream::trace::Reader& trace);
   std::function<void()> replayed_write();
-  exec::FunctionalResult step_through(const stream::WarpSource& launch, std::uint64_t first, std::uint64_t count) const;
+  exec::FunctionalResult step_through(const stream::WarpSource& launch, const exec::FunctionalOptions& range) const;
+  exec::FunctionalResult run_blocks(const KernelJob& job, const exec::FunctionalOptions& range) const;
+  // Of some blocks that only take effect.
+  exec::FunctionalOptions blocks_of(std::uint64_t first, std::uint64_t count) const {
+    return {.max_warp_instructions = options.max_warp_instructions, .interrupt = options.interrupt, .first_block = first, .block_count = count};
+  }
   // checkpointing.cpp
   Checkpoint::Machine machine() { return {memory, heap, timing.get()}; }
   Checkpoint::Launch describe(const KernelJob& job) const;
@@ -141,7 +146,7 @@ struct Gpu::Impl final : KernelEngine {
   struct SampledLaunch : cachesim::Study::Launch {
     std::uint64_t first_block_instructions = 0;   // of a first block that was executed alone
   };
-  std::uint64_t run_rest(const KernelJob& job, const SampledLaunch& launch, std::uint64_t rest, double instructions_a_block);
+  std::uint64_t run_rest(const KernelJob& job, std::uint64_t rest, double instructions_a_block);
   cachesim::Study* choose_study(const counts::CountedLaunch& source, const device::Occupancy& fit, SampledLaunch& launch);
   result::KernelResult run_prediction(const KernelJob& job);   // prediction.cpp
   void study_totals(result::Metrics& total) const;

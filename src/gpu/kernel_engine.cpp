@@ -120,20 +120,16 @@ void Gpu::Impl::give_up() {
 }
 
 result::KernelResult Gpu::Impl::run_functional(const KernelJob& job) {
-  exec::FunctionalOptions functional;
-  functional.max_warp_instructions = options.max_warp_instructions;
-  functional.interrupt = options.interrupt;
   const stream::WarpSource& source = job.read();
-  const bool stepped = !job.launch || job.recording;
   const std::uint64_t blocks = source.block_count();
   exec::FunctionalResult ran;
   if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, blocks);
   // In one go where nobody looks; a few blocks at a time take a few per cent longer.
   const std::uint64_t most = options.pulse == nullptr || options.max_warp_instructions != 0 ? blocks : std::max<std::uint64_t>(64, blocks / 1024);
-  for (std::uint64_t first = 0; first < blocks; first += functional.block_count) {
-    functional.first_block = first;
-    functional.block_count = std::min(most, blocks - first);
-    const exec::FunctionalResult part = stepped ? step_through(source, first, functional.block_count) : exec::run_functional(*job.launch, functional);
+  for (std::uint64_t first = 0; first < blocks; first += most) {
+    exec::FunctionalOptions range = blocks_of(first, std::min(most, blocks - first));
+    range.clock = ran.warp_instructions;   // %clock does not tell who looks
+    const exec::FunctionalResult part = run_blocks(job, range);
     ran.warp_instructions += part.warp_instructions;
     ran.thread_instructions += part.thread_instructions;
     ran.blocks += part.blocks;
@@ -152,17 +148,10 @@ result::KernelResult Gpu::Impl::run_functional(const KernelJob& job) {
 void Gpu::Impl::run_left_out(const KernelJob& job, result::KernelResult& result) {
   const timing::Gpu::LeftOut rest = timing->left_out();
   std::optional<std::uint64_t> instructions;
-  if (rest.count != 0 && job.recording) {
-    instructions = step_through(*job.recording, rest.first, rest.count).warp_instructions;   // the trace holds them, too
-  } else if (rest.count != 0 && !job.launch) {
+  if (rest.count != 0 && !job.launch && !job.recording)
     instructions = job.source->recorded_instructions(rest.first, rest.count);
-  } else if (rest.count != 0) {
-    exec::FunctionalOptions functional;
-    functional.interrupt = options.interrupt;
-    functional.first_block = rest.first;
-    functional.block_count = rest.count;
-    instructions = exec::run_functional(*job.launch, functional).warp_instructions;
-  }
+  else if (rest.count != 0)
+    instructions = run_blocks(job, blocks_of(rest.first, rest.count)).warp_instructions;   // a trace holds them, too
   timing->complete(result, instructions);
 }
 

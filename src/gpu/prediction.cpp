@@ -55,7 +55,7 @@ bool may_wait_for_others(const ptx::Module& module) {
 
 // Executes the first block of a launch and returns its warp instructions.
 std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatile bool* interrupt) {
-  const auto share = source.make_share();
+  const auto share = source.make_share(stream::Effects::at_once);
   const auto block = share->make_block();
   block->reset(0, 0, 0);
   const unsigned warps = source.warps_per_block();
@@ -189,51 +189,21 @@ PredictOptions parse_predict_options(std::string_view text) {
   return o;
 }
 
-namespace {
-
-// Calls back with ranges of blocks that are neither in the study nor before it.
-template <class F>
-void for_each_rest(const cachesim::Study& study, std::uint64_t first, std::uint64_t count, F f) {
-  const std::vector<std::uint64_t>& dealt = study.dealt();
-  const std::uint64_t prefix = first + (study.marks().empty() ? 0 : study.marks().back().blocks);
-  if (dealt.empty()) return f(prefix, count - std::min(prefix, count));
-  const std::uint64_t sms = dealt.size(), rounds = *std::ranges::max_element(dealt);
-  std::uint64_t begin = first;
-  for (std::uint64_t round = 0; round < rounds; ++round)
-    for (std::uint64_t sm = 0; sm < sms; ++sm) {
-      const std::uint64_t block = first + round * sms + sm;
-      if (round >= dealt[sm] || block >= count) continue;
-      if (block > begin) f(begin, block - begin);
-      begin = block + 1;
-    }
-  if (begin < count) f(begin, count - begin);
-}
-
-}  // namespace
-
 // Blocks outside of the sample; returns their warp instructions, 0 if nobody has executed them.
-std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, const SampledLaunch& launch, std::uint64_t rest, double instructions_a_block) {
+std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, double instructions_a_block) {
   if (rest == 0) return 0;
   if (job.launch && !options.predict.effects && instructions_a_block * static_cast<double>(rest) > static_cast<double>(worth_executing)) return 0;
   std::uint64_t sum = 0;
   bool known = true;
-  for_each_rest(*study, launch.first_block, job.read().block_count(), [&](std::uint64_t first, std::uint64_t count) {
-    if (count == 0) return;
-    if (job.recording) {
-      sum += step_through(*job.recording, first, count).warp_instructions;
-    } else if (!job.launch) {
+  for (const auto& [first, count] : study->left_out()) {
+    if (!job.launch && !job.recording) {
       const auto recorded = job.source->recorded_instructions(first, count);
       known = known && recorded.has_value();
       sum += recorded.value_or(0);
     } else {
-      exec::FunctionalOptions functional;
-      functional.max_warp_instructions = options.max_warp_instructions;
-      functional.interrupt = options.interrupt;
-      functional.first_block = first;
-      functional.block_count = count;
-      sum += exec::run_functional(*job.launch, functional).warp_instructions;
+      sum += run_blocks(job, blocks_of(first, count)).warp_instructions;
     }
-  });
+  }
   return known ? sum : 0;
 }
 
@@ -265,7 +235,7 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   used->run(launch);
   const std::uint64_t counted_blocks = launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);
   const std::uint64_t rest = source.block_count() - std::min(counted_blocks, source.block_count());
-  const std::uint64_t rest_instructions = run_rest(job, launch, rest, counted.spread().mean);
+  const std::uint64_t rest_instructions = run_rest(job, rest, counted.spread().mean);
   const counts::Profile profile = counts::profile_of({.launch = counted,
                                                       .study = *used,
                                                       .device = device,

@@ -30,33 +30,40 @@ void Gpu::finish_recording() {
   m.recorder.reset();
 }
 
-// Blocks one after another, warps in turns: for recording without a clock.
-exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch, std::uint64_t first, std::uint64_t count) const {
-  constexpr unsigned turn = 256;
+// As exec::run_functional, block by block and turn by turn, for sources that somebody watches: each step takes effect at once, so that the
+// next one finds what it left and an atomic's answer is in its register.
+exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch, const exec::FunctionalOptions& range) const {
   exec::FunctionalResult out;
-  const std::unique_ptr<stream::SmShare> share = launch.make_share();
+  const std::uint64_t most = range.max_warp_instructions;
+  const std::unique_ptr<stream::SmShare> share = launch.make_share(stream::Effects::at_once);
   const std::unique_ptr<stream::ResidentBlock> block = share->make_block();
-  for (; out.blocks < count; ++out.blocks) {
-    block->reset(first + out.blocks, 0, 0);
+  const auto take_turn = [&](unsigned warp) {
+    for (std::uint64_t left = exec::functional_turn; left > 0 && block->status(warp) == stream::WarpStatus::ready; --left) {
+      if (most != 0 && out.warp_instructions >= most) exec::over_instruction_limit(most);
+      const stream::Step& step = block->step(warp, range.clock + out.warp_instructions);
+      ++out.warp_instructions;
+      out.thread_instructions += static_cast<unsigned>(std::popcount(step.mask));
+    }
+    return block->status(warp) == stream::WarpStatus::exited;
+  };
+  for (; out.blocks < range.block_count; ++out.blocks) {
+    block->reset(range.first_block + out.blocks, 0, 0);
     for (bool finished = false; !finished;) {
-      bool progress = false;
+      const std::uint64_t before = out.warp_instructions;
       finished = true;
-      for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp) {
-        for (unsigned left = turn; left > 0 && block->status(warp) == stream::WarpStatus::ready; --left) {
-          const stream::Step& step = block->step(warp, out.warp_instructions);
-          progress = true;
-          if (step.blocked) break;
-          ++out.warp_instructions;
-          out.thread_instructions += static_cast<unsigned>(std::popcount(step.mask));
-        }
-        share->commit();   // after every turn: others see what was written, as they do when all runs at full speed
-        finished = finished && block->status(warp) == stream::WarpStatus::exited;
-      }
-      if (options.interrupt != nullptr && *options.interrupt) throw Error(ExitCode::interrupted, "interrupted", block->whereabouts());
-      if (!progress && !finished) block->check_progress();
+      for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp) finished = take_turn(warp) && finished;
+      share->commit();   // nothing of memory: what a recording has of the steps goes to its file
+      if (range.interrupt != nullptr && *range.interrupt) throw Error(ExitCode::interrupted, "interrupted", block->whereabouts());
+      if (out.warp_instructions == before && !finished) block->check_progress();
     }
   }
   return out;
+}
+
+// Some blocks of a launch without a clock: watched where somebody records them, else as fast as that goes.
+exec::FunctionalResult Gpu::Impl::run_blocks(const KernelJob& job, const exec::FunctionalOptions& range) const {
+  if (job.recording) return step_through(*job.recording, range);
+  return job.launch ? exec::run_functional(*job.launch, range) : step_through(*job.source, range);
 }
 
 void Gpu::replay(stream::trace::Reader& trace) {

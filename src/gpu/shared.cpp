@@ -19,7 +19,7 @@ void Gpu::Impl::begin_shared(Work& work, double at_ns) {
     stream::trace::Writer writer(path, device.name);
     const auto place = writer.reserve_kernel(job.stream);
     stream::trace::RecordingLaunch recording(job.read(), writer, place);
-    step_through(recording, 0, recording.block_count());
+    step_through(recording, blocks_of(0, recording.block_count()));
     recording.finish();
     writer.close();
   }

@@ -61,6 +61,8 @@ result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
   try {
     result::KernelResult out = study->run(launch);
     study_seconds += processor_seconds() - begin;
+    if (job.launch && options.cache.effects)
+      for (const auto& [first, count] : study->left_out()) run_blocks(job, blocks_of(first, count));
     return out;
   } catch (const Error&) {
     study_seconds += processor_seconds() - begin;

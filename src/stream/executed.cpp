@@ -44,7 +44,9 @@ class DirectShare final : public SmShare {
 
 }  // namespace
 
-std::unique_ptr<SmShare> ExecutedLaunch::make_share() const { return std::make_unique<ExecutedShare>(launch_); }
-std::unique_ptr<SmShare> ExecutedLaunch::make_direct_share() const { return std::make_unique<DirectShare>(launch_); }
+std::unique_ptr<SmShare> ExecutedLaunch::make_share(Effects effects) const {
+  if (effects == Effects::at_once) return std::make_unique<DirectShare>(launch_);
+  return std::make_unique<ExecutedShare>(launch_);
+}
 
 }  // namespace simtlab::stream

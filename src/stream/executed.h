@@ -13,8 +13,7 @@ class ExecutedLaunch final : public WarpSource {
   Dim3 grid() const override { return launch_.grid(); }
   Dim3 block() const override { return launch_.block(); }
   std::uint32_t shared_bytes() const override { return launch_.shared_bytes(); }
-  std::unique_ptr<SmShare> make_share() const override;
-  std::unique_ptr<SmShare> make_direct_share() const override;
+  std::unique_ptr<SmShare> make_share(Effects effects) const override;
   bool one_at_a_time() const override { return launch_.params().heap != nullptr; }   // malloc in kernels: one heap for all
 
  private:

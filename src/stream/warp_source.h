@@ -44,13 +44,18 @@ class ResidentBlock {
   virtual void check_progress() const = 0;   // throws if no warp is ready and not all exited
 };
 
-// The blocks of one SM. What they write to global memory is for themselves until commit(); the shares of a launch may be worked on
-// by several threads in between.
+// When others see what the blocks of a share write to global memory and what their atomics do.
+enum class Effects : std::uint8_t {
+  at_commit,   // the shares of a launch may be worked on by several threads in between; a step may be blocked until then
+  at_once,     // for one thread that steps all blocks; no step is ever blocked, and atomics have their answer when the step returns
+};
+
+// The blocks of one SM.
 class SmShare {
  public:
   virtual ~SmShare() = default;
   virtual std::unique_ptr<ResidentBlock> make_block() = 0;   // in need of reset(); does not outlive the share
-  // Everybody sees it now. Called share by share, in the order of the SMs, while none of them works.
+  // Everybody sees what was kept. Called share by share, in the order of the SMs, while none of them works.
   virtual void commit() {}
 };
 
@@ -63,9 +68,7 @@ class WarpSource {
   virtual Dim3 grid() const = 0;
   virtual Dim3 block() const = 0;
   virtual std::uint32_t shared_bytes() const = 0;      // static + dynamic, a block
-  virtual std::unique_ptr<SmShare> make_share() const = 0;
-  // For one thread that steps all blocks: everybody sees what they write at once, and step() never blocks.
-  virtual std::unique_ptr<SmShare> make_direct_share() const { return make_share(); }
+  virtual std::unique_ptr<SmShare> make_share(Effects effects) const = 0;
   // The shares use something in common: they are to be worked on in the order of the SMs, never at once.
   virtual bool one_at_a_time() const { return false; }
   // Of recorded functions: what they hold beyond PTX.

@@ -122,7 +122,7 @@ Tenant& Sm::admit(LaunchContext& launch) {
   widen_scoreboard(launch.programs.scoreboard_slots());
   auto& tenant = tenants_.emplace_back(std::make_unique<Tenant>());
   tenant->context = &launch;
-  tenant->work = launch.launch->make_share();
+  tenant->work = launch.launch->make_share(stream::Effects::at_commit);
   if (observer_ != nullptr) observer_->begin_launch(launch.slot);
   return *tenant;
 }

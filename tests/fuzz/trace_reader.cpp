@@ -29,7 +29,7 @@ void run(const std::string& file) {
     while (const std::optional<Operation> operation = reader.next()) {
       if (operation->kind != OpKind::kernel) continue;
       const ReplayedLaunch launch(reader, operation->kernel);
-      const auto share = launch.make_share();
+      const auto share = launch.make_share(stream::Effects::at_commit);
       const auto block = share->make_block();
       block->reset(0, 0, 0);
       std::uint64_t steps = 0;

@@ -31,7 +31,7 @@ class Part final : public WarpSource {
   std::uint32_t shared_bytes() const override { return whole_.shared_bytes(); }
   std::uint64_t block_count() const override { return count_; }
   std::uint64_t block_number(std::uint64_t index) const override { return whole_.block_number(index); }   // by place in the whole
-  std::unique_ptr<SmShare> make_share() const override { return whole_.make_share(); }
+  std::unique_ptr<SmShare> make_share(Effects effects) const override { return whole_.make_share(effects); }
   const Code* code_of(const ptx::Function& f) const override { return whole_.code_of(f); }
   std::uint64_t first() const { return first_; }
 
@@ -41,13 +41,13 @@ class Part final : public WarpSource {
 };
 
 // Steps all warps of a block to their ends, in turns, barriers included.
-void run(SmShare& share, ResidentBlock& block, unsigned warps) {
+void run(ResidentBlock& block, unsigned warps) {
   for (bool finished = false; !finished;) {
     bool progress = false;
     finished = true;
     for (unsigned warp = 0; warp < warps; ++warp) {
       while (block.status(warp) == WarpStatus::ready) {
-        if (block.step(warp, 0).blocked) share.commit();
+        block.step(warp, 0);
         progress = true;
       }
       finished = finished && block.status(warp) == WarpStatus::exited;
@@ -159,12 +159,12 @@ Totals cut(Reader& from, const Range& kernels, const Range& blocks, Writer& to, 
     const Part part(whole, blocks);
     if (part.block_count() == 0) continue;
     RecordingLaunch recording(part, to, to.reserve_kernel(operation->stream, operation->flag));
-    const std::unique_ptr<SmShare> share = recording.make_share();
+    const std::unique_ptr<SmShare> share = recording.make_share(Effects::at_once);
     const std::unique_ptr<ResidentBlock> block = share->make_block();
     for (std::uint64_t i = 0; i < part.block_count(); ++i) {
       check(stop, fmt::format("kernel {}", number));
       block->reset(part.first() + i, 0, 0);
-      run(*share, *block, part.warps_per_block());
+      run(*block, part.warps_per_block());
       share->commit();
       kept.blocks += 1;
     }

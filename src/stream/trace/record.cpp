@@ -120,7 +120,9 @@ void RecordingLaunch::finish() {
   finished_ = true;
 }
 
-std::unique_ptr<SmShare> RecordingLaunch::make_share() const { return std::make_unique<RecordingShare>(*this, inner_.make_share()); }
+std::unique_ptr<SmShare> RecordingLaunch::make_share(Effects effects) const {
+  return std::make_unique<RecordingShare>(*this, inner_.make_share(effects));
+}
 
 const CodeView& RecordingLaunch::code(const ptx::Function& function) const {
   const std::lock_guard lock(mutex_);

@@ -16,16 +16,17 @@ namespace {
 constexpr std::size_t tables_kept = 4;
 constexpr unsigned barrier_count = 16;
 
-// Lines of global memory that atomics of the SM will change at the next commit; as exec::StoreBuffer.
+// Lines of global memory that atomics of the SM will change at the next commit; as exec::StoreBuffer. None if they act at once.
 class ReplayedShare final : public SmShare {
  public:
-  explicit ReplayedShare(const ReplayedLaunch& launch) : launch_(launch) {}
+  ReplayedShare(const ReplayedLaunch& launch, Effects effects) : launch_(launch), effects_(effects) {}
   std::unique_ptr<ResidentBlock> make_block() override;
   void commit() override { atomics_.clear(); }
 
   bool holds_atomics() const { return !atomics_.empty(); }
   // Of a step that happens.
   void note(const Step& step) {
+    if (effects_ == Effects::at_once) return;
     for_global(step, [&](std::uint64_t line) {
       atomics_.insert(line);
       return false;
@@ -52,6 +53,7 @@ class ReplayedShare final : public SmShare {
   }
 
   const ReplayedLaunch& launch_;
+  const Effects effects_;
   std::unordered_set<std::uint64_t> atomics_;
 };
 
@@ -258,6 +260,6 @@ const Code* ReplayedLaunch::code_of(const ptx::Function& function) const {
   return found == reader_.codes().end() ? nullptr : &*found;
 }
 
-std::unique_ptr<SmShare> ReplayedLaunch::make_share() const { return std::make_unique<ReplayedShare>(*this); }
+std::unique_ptr<SmShare> ReplayedLaunch::make_share(Effects effects) const { return std::make_unique<ReplayedShare>(*this, effects); }
 
 }  // namespace simtlab::stream::trace

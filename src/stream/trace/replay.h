@@ -23,7 +23,7 @@ class ReplayedLaunch final : public WarpSource, public CodeTable {
   std::uint32_t shared_bytes() const override { return kernel_.shared_bytes; }
   std::uint64_t block_count() const override { return kernel_.blocks; }
   std::uint64_t block_number(std::uint64_t index) const override { return entry(index).number; }
-  std::unique_ptr<SmShare> make_share() const override;
+  std::unique_ptr<SmShare> make_share(Effects effects) const override;
 
   const CodeView& code(std::uint32_t number) const override;
   std::optional<std::uint64_t> recorded_instructions(std::uint64_t first, std::uint64_t count) const override;

@@ -102,7 +102,7 @@ Taken taken(unsigned warp, const Step& step) {
 // Every warp one instruction a turn: barriers and waits included.
 std::vector<Taken> run(const WarpSource& launch) {
   std::vector<Taken> out;
-  const std::unique_ptr<SmShare> share = launch.make_share();
+  const std::unique_ptr<SmShare> share = launch.make_share(Effects::at_commit);
   const std::unique_ptr<ResidentBlock> block = share->make_block();
   for (std::uint64_t i = 0; i < launch.block_count(); ++i) {
     block->reset(i, 0, 0);
