@@ -82,7 +82,6 @@ struct Compiled {
   const Form* form = nullptr;
   std::vector<Group> groups;
   std::vector<OperandSpec> operands;
-  bool any_order = false;
 };
 
 Group compile_group(std::string_view text) {
@@ -90,6 +89,10 @@ Group compile_group(std::string_view text) {
   if (text == "*") {
     g.rest = true;
     return g;
+  }
+  if (text.front() == '!') {
+    g.named = true;
+    text.remove_prefix(1);
   }
   if (text.front() == '?') {
     g.optional = true;
@@ -155,7 +158,6 @@ const Index& compiled() {
       for (const std::string_view group : split(form.modifiers, ' ')) c.groups.push_back(compile_group(group));
       if (!form.operands.starts_with('<'))
         for (const std::string_view operand : split(form.operands, ' ')) c.operands.push_back(compile_operand(operand));
-      c.any_order = form.op == Op::ld || form.op == Op::st || form.op == Op::ldu || form.op == Op::atom || form.op == Op::red;
       out[form.base].push_back(std::move(c));
     }
     return out;
@@ -182,21 +184,71 @@ bool match_ordered(const std::vector<Group>& groups, std::size_t g, const Words&
   return group.optional && match_ordered(groups, g + 1, words, w, chosen);
 }
 
-// Memory instructions: compilers and people write their modifiers in several orders ('atom.add.release.gpu.u32').
-bool match_any_order(const std::vector<Group>& groups, const Words& words, std::vector<Chosen>& chosen) {
-  std::vector<bool> used(groups.size(), false);
-  for (const std::string_view word : words) {
-    bool found = false;
-    for (std::size_t g = 0; g < groups.size() && !found; ++g) {
-      if ((used[g] && !groups[g].repeats) || !has_word(groups[g], word)) continue;
-      used[g] = found = true;
-      chosen.push_back({&groups[g], word});
-    }
-    if (!found) return false;
+// Compilers, headers and people write modifiers in several orders, and assemblers take them: 'atom.add.release.gpu.u32',
+// 'vote.ballot.sync.b32'. What belongs to the instruction's name stays in front, and types keep their order.
+class AnyOrder {
+ public:
+  AnyOrder(const std::vector<Group>& groups, const Words& words) : groups_(groups), words_(words), used_(groups.size(), false) {}
+
+  // Chosen words stand in the order of their groups, as if they had been written so.
+  bool match(std::vector<Chosen>& chosen) {
+    if (!place(0)) return false;
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (std::size_t w = 0; w < words_.size(); ++w)
+        if (places_[w] == g) chosen.push_back({&groups_[g], words_[w]});
+    return true;
   }
-  for (std::size_t g = 0; g < groups.size(); ++g)
-    if (!used[g] && !groups[g].optional) return false;
-  return true;
+
+ private:
+  bool place(std::size_t w) {
+    if (w == words_.size()) return complete(groups_.size(), false);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if ((used_[g] && !groups_[g].repeats) || !has_word(groups_[g], words_[w]) || !may_follow(g)) continue;
+      const bool before = used_[g];
+      used_[g] = true;
+      places_.push_back(g);
+      if (place(w + 1)) return true;
+      places_.pop_back();
+      used_[g] = before;
+    }
+    return false;
+  }
+
+  // Whether a word of group g may stand behind those that have their places.
+  bool may_follow(std::size_t g) const {
+    if (!complete(g, true)) return false;   // the name comes first
+    for (std::size_t other = g + 1; other < groups_.size(); ++other)
+      if (used_[other] && (groups_[g].named || (groups_[g].types && groups_[other].types))) return false;
+    for (std::size_t other = 0; other < g; ++other)
+      if (groups_[g].types && groups_[other].types && !groups_[other].optional && !used_[other]) return false;
+    return true;
+  }
+
+  // Whether what must be there of the groups before `end` is there; of all groups, or of those of the name.
+  bool complete(std::size_t end, bool of_the_name) const {
+    for (std::size_t g = 0; g < end; ++g)
+      if (!used_[g] && !groups_[g].optional && (groups_[g].named || !of_the_name)) return false;
+    return true;
+  }
+
+  const std::vector<Group>& groups_;
+  const Words& words_;
+  std::vector<bool> used_;
+  std::vector<std::size_t> places_;   // of the words, in their order
+};
+
+enum class Order : std::uint8_t { as_listed, any, rest };
+
+// The first form that takes the words: in the order of the table, else in any order, else as one that takes whatever follows.
+const Compiled* choose_form(const std::vector<Compiled>& forms, const Words& words, std::vector<Chosen>& chosen) {
+  for (const Order order : {Order::as_listed, Order::any, Order::rest})
+    for (const Compiled& c : forms) {
+      const bool takes_rest = !c.groups.empty() && c.groups.back().rest;
+      chosen.clear();
+      if (takes_rest != (order == Order::rest)) continue;
+      if (order == Order::any ? AnyOrder(c.groups, words).match(chosen) : match_ordered(c.groups, 0, words, 0, chosen)) return &c;
+    }
+  return nullptr;
 }
 
 template <class E>
@@ -362,7 +414,7 @@ std::string modifier_problem(const std::vector<Compiled>& forms, const Words& wo
       for (const Group& g : c.groups) known = known || has_word(g, word);
     if (!known) return fmt::format("'.{}' is not a modifier that simtlab knows for this instruction", word.substr(0, 64));
   }
-  return "simtlab does not know this combination or order of modifiers";
+  return "simtlab does not know this combination of modifiers";
 }
 
 }  // namespace
@@ -425,18 +477,15 @@ const OpcodeMatcher::Result& OpcodeMatcher::find(std::string_view opcode) {
     else result.hint = "'simtlab list ptx' shows what is supported";
     return result;
   }
-  if (words.size() <= 24) {
-    for (const Compiled& c : found->second) {
-      std::vector<Chosen> chosen;
-      if (!(c.any_order ? match_any_order(c.groups, words, chosen) : match_ordered(c.groups, 0, words, 0, chosen))) continue;
-      if (c.form->refused) {
-        result.problem = fmt::format("instruction '{}' is not supported", shown);
-        result.hint = std::string(c.form->note);
-      } else {
-        result.match = make_match(c, chosen);
-      }
-      return result;
+  std::vector<Chosen> chosen;
+  if (const Compiled* const c = words.size() <= 24 ? choose_form(found->second, words, chosen) : nullptr) {
+    if (c->form->refused) {
+      result.problem = fmt::format("instruction '{}' is not supported", shown);
+      result.hint = std::string(c->form->note);
+    } else {
+      result.match = make_match(*c, chosen);
     }
+    return result;
   }
   result.problem = fmt::format("instruction '{}' is not supported", shown);
   result.hint = modifier_problem(found->second, words) + "; 'simtlab list ptx' shows what is supported";

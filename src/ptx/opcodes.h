@@ -2,8 +2,9 @@
 // timing, whether simtlab executes it. Decode, `simtlab list ptx` and the tests read it.
 //
 // A form is   base opcode | modifiers | operands.
-// Modifiers are groups separated by blanks, in order: "a|b" one of, "?a" optional, UPPER CASE a macro of
-// opcodes.cpp. The first group of type names sets Inst::type, the second Inst::stype.
+// Modifiers are groups separated by blanks: "a|b" one of, "?a" optional, "!a" part of the name, UPPER CASE a macro of
+// opcode_match.cpp. The first group of type names sets Inst::type, the second Inst::stype. A text may have its modifiers in another
+// order than the form, as ptxas takes them; the name stays in front, and types keep their order.
 // Operands are separated by blanks, in order, "=" marks results:
 //   T the type, S the source type, W twice as wide as the type, u32 etc. that type, p a predicate, p|q a pair whose second
 //   half may be left out, A an address, # an integer constant, ? may be left out, ~ the register may be wider than the type.
@@ -46,6 +47,7 @@ struct FormGroup {
   bool optional = false, repeats = false;
   bool rest = false;                       // "*": whatever follows
   bool types = false;                      // names of types
+  bool named = false;                      // "!": part of the instruction's name, stays in front
 };
 const std::vector<FormGroup>& groups_of(const Form& form);   // `form` is an element of opcode_table()
 

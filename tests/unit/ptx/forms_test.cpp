@@ -1,6 +1,7 @@
 // The opcode table: every form decodes, every modifier has an effect, what is refused says so.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <tuple>
@@ -131,6 +132,72 @@ TEST(Forms, EveryModifierChangesTheInstruction) {
   EXPECT_GT(checked, 900u);
 }
 
+// Whether ptxas takes a text whose word at [i] belongs to group [places[i]]: the name in front, types in their order.
+bool may_be_written(const std::vector<FormGroup>& groups, const std::vector<std::size_t>& places) {
+  bool name_over = false;
+  std::size_t last_name = 0, last_type = 0;
+  for (const std::size_t g : places) {
+    if (groups[g].named && (name_over || g < last_name)) return false;
+    if (groups[g].named) last_name = g;
+    else name_over = true;
+    if (groups[g].types && g < last_type) return false;
+    if (groups[g].types) last_type = g;
+  }
+  return true;
+}
+
+// Every form with all its optional modifiers, in every order that an assembler takes: the same instruction as in the order of the table.
+TEST(Forms, EveryOrderOfModifiersIsTheSameInstruction) {
+  OpcodeMatcher matcher;
+  std::deque<std::string> keep;   // the matcher keeps views
+  const auto find = [&](const Form& form, const std::vector<std::size_t>& places) -> const Match* {
+    std::string text(form.base);
+    for (const std::size_t g : places) text += "." + std::string(groups_of(form)[g].words.back());
+    keep.push_back(std::move(text));
+    const auto& r = matcher.find(keep.back());
+    EXPECT_TRUE(r.match.has_value()) << keep.back() << ": " << r.hint;
+    return r.match ? &*r.match : nullptr;
+  };
+  std::size_t orders = 0;
+  for (const Form& form : opcode_table()) {
+    if (form.refused) continue;
+    const std::vector<FormGroup>& groups = groups_of(form);
+    std::vector<std::size_t> places;
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      if (groups.size() <= 5 || !groups[g].optional || g % 2 == 0) places.push_back(g);
+    const Match* listed = find(form, places);
+    while (std::next_permutation(places.begin(), places.end())) {
+      if (!may_be_written(groups, places)) continue;
+      const Match* other = find(form, places);
+      if (listed == nullptr || other == nullptr) break;
+      ++orders;
+      EXPECT_TRUE(same(listed->mods, other->mods) && listed->type == other->type && listed->stype == other->stype && listed->op == other->op &&
+                  listed->op_class == other->op_class && listed->cache_policy == other->cache_policy && listed->operands == other->operands)
+          << keep.back();
+    }
+  }
+  EXPECT_GT(orders, 3000u);
+}
+
+// What ptxas 13.0 takes and refuses for sm_90.
+TEST(Forms, OrdersAreThoseOfTheAssembler) {
+  OpcodeMatcher m;
+  for (const char* text : {"vote.ballot.sync.b32", "vote.b32.ballot.sync", "vote.all.sync.pred", "vote.sync.pred.any", "vote.uni.sync.pred", "match.sync.any.b32",
+                           "match.b64.all.sync", "shfl.bfly.sync.b32", "shfl.b32.idx.sync", "redux.add.sync.u32", "redux.b32.and.sync", "bar.red.u32.popc",
+                           "bar.cta.red.pred.or", "barrier.aligned.sync", "barrier.cta.red.aligned.u32.popc", "atom.u32.add.global.gpu.relaxed", "red.add.f16x2.global.noftz",
+                           "ld.u32.global.relaxed.gpu", "st.v2.u32.wt.global", "ldu.u32.v2.global", "fence.gpu.acq_rel", "fence.proxy.global.async",
+                           "prefetch.L1.global", "discard.L2.global", "cvta.to.u64.global", "createpolicy.fractional.b64.L2::evict_last",
+                           "cp.async.shared.global.ca", "cp.async.L2::128B.cg.shared.global", "tex.v4.f32.2d.s32", "add.f32.rn.sat.ftz", "add.s32.sat",
+                           "addc.u32.cc", "mad.lo.u32.cc", "fma.f16.relu.rn", "div.f32.approx", "rcp.f64.ftz.approx", "min.f32.abs.xorsign.NaN.ftz", "testp.f32.finite",
+                           "bfind.u32.shiftamt", "shf.l.b32.wrap", "set.u32.f32.ftz.and.lt", "setp.f32.ftz.and.lt", "slct.f32.f32.ftz", "cvt.f32.f64.sat.ftz.rn",
+                           "cvt.s32.f32.rni", "prmt.f4e.b32", "lop3.b32.or", "vadd.add.s32.s32.s32.sat", "vset.lt.s32.s32", "szext.u32.clamp", "bmsk.b32.clamp"})
+    EXPECT_TRUE(m.find(text).match.has_value()) << text << ": " << m.find(text).hint;
+  for (const char* text : {"mul.u32.wide", "mul24.u32.lo", "mad.u32.lo", "dp2a.u32.lo.s32", "shf.wrap.l.b32", "shf.b32.l.wrap", "bar.sync.cta", "bar.popc.red.u32",
+                           "fence.async.proxy", "cp.ca.async.shared.global", "cvta.global.to.u64", "createpolicy.b64.fractional.L2::evict_last", "brx.uni.idx",
+                           "slct.f32.ftz.s32", "cvt.f64.rn.f32", "vote.sync.b32", "add.rn.rn.f32"})
+    EXPECT_FALSE(m.find(text).match.has_value()) << text;
+}
+
 TEST(Forms, ClassesFollowTypesAndModifiers) {
   OpcodeMatcher m;
   auto class_name = [&](std::string_view opcode) { return std::string(name_of(m.find(opcode).match->op_class)); };
@@ -161,7 +228,7 @@ TEST(Forms, ClassesFollowTypesAndModifiers) {
 TEST(Forms, UnsupportedInstructionsAreListedTogetherWithTheirPlaces) {
   const std::string text = kernel(
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};\n"
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1,%r2,%r3,%r4}, [%r5];\nadd.u32 %r1, %r2, %r3;\nfrobnicate.u32 %r1;\n  add.f32.rn %f1, %f2, %f3;\nret;");
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1,%r2,%r3,%r4}, [%r5];\nadd.u32 %r1, %r2, %r3;\nfrobnicate.u32 %r1;\n  mul.u32.wide %d1, %r2, %r3;\nret;");
   try {
     load(text);
     FAIL() << "no error";
@@ -175,7 +242,7 @@ TEST(Forms, UnsupportedInstructionsAreListedTogetherWithTheirPlaces) {
     EXPECT_NE(e.diagnostics()[2].message.find("unknown instruction 'frobnicate.u32'"), std::string::npos);
     EXPECT_EQ(e.diagnostics()[3].pos.line, 10u);
     EXPECT_EQ(e.diagnostics()[3].pos.column, 3u);
-    EXPECT_EQ(e.diagnostics()[3].text, "  add.f32.rn %f1, %f2, %f3;");
+    EXPECT_EQ(e.diagnostics()[3].text, "  mul.u32.wide %d1, %r2, %r3;");
   }
   LoadOptions tolerant;
   tolerant.reject_unsupported = false;
