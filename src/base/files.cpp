@@ -215,46 +215,81 @@ void read_pieces(const fs::path& path, std::uint64_t max_bytes, std::string_view
   }
 }
 
-void write_file_atomically(const fs::path& path, std::string_view content) {
-  struct stat status{};
-  fs::path target = path;
+namespace {
+
+// Where a file of this name would be written.
+struct Target {
+  fs::path path;            // without links
   mode_t mode = 0666;
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists) {
-    if (S_ISDIR(status.st_mode)) cannot_write(path, EISDIR);
-    if (!S_ISREG(status.st_mode)) return write_in_place(path, content);
-    mode = status.st_mode & 07777;
-    std::error_code ignored;
-    if (fs::path real = fs::canonical(path, ignored); !real.empty()) target = std::move(real);
-  }
-  auto [fd, temporary] = open_temporary(target, mode);
+  bool exists = false;
+  bool in_place = false;    // what is there is no regular file
+};
+
+// Throws if nothing can be written there.
+Target target_of(const fs::path& path) {
+  Target out{path};
+  struct stat status{};
+  out.exists = ::stat(path.c_str(), &status) == 0;
+  if (!out.exists) return out;
+  if (S_ISDIR(status.st_mode)) cannot_write(path, EISDIR);
+  out.in_place = !S_ISREG(status.st_mode);
+  if (out.in_place) return out;
+  out.mode = status.st_mode & 07777;
+  std::error_code ignored;
+  if (fs::path real = fs::canonical(path, ignored); !real.empty()) out.path = std::move(real);
+  return out;
+}
+
+}  // namespace
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  const Target target = target_of(path);
+  if (target.in_place) return write_in_place(path, content);
+  auto [fd, temporary] = open_temporary(target.path, target.mode);
   Descriptor file(fd);
   int code = write_all(fd, content);
-  if (code == 0 && exists && ::fchmod(fd, mode) != 0)
+  if (code == 0 && target.exists && ::fchmod(fd, target.mode) != 0)
     code = errno;  // the umask does not apply to what was there
   if (!file.close() && code == 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), target.path.c_str()) != 0) code = errno;
   if (code == 0) return;
   ::unlink(temporary.c_str());
   cannot_write(path, code);
 }
 
-FileWriter::FileWriter(fs::path path) : path_(std::move(path)), target_(path_) {
-  struct stat status{};
-  mode_t mode = 0666;
-  const bool exists = ::stat(path_.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) cannot_write(path_, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0) cannot_write(path_, errno);
+void check_writable(const fs::path& path) {
+  const Target target = target_of(path);
+  if (target.in_place) {
+    if (::access(path.c_str(), W_OK) != 0) cannot_write(path, errno);   // opening a pipe would wait for its reader
     return;
   }
-  if (exists) {
-    mode = status.st_mode & 07777;
-    std::error_code ignored;
-    if (fs::path real = fs::canonical(path_, ignored); !real.empty()) target_ = std::move(real);
+  const auto [fd, temporary] = open_temporary(target.path, target.mode);
+  ::close(fd);
+  ::unlink(temporary.c_str());
+}
+
+void check_writable_folder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::path there = fs::absolute(folder, ignored);
+  while (!fs::exists(fs::status(there, ignored)) && there.has_relative_path()) there = there.parent_path();
+  if (!fs::is_directory(there, ignored)) cannot_write(folder, ENOTDIR);
+  const std::string name = fmt::format("{}/simtlab.{}.tmp", there.string(), ::getpid());
+  const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0 && errno != EEXIST) cannot_write(folder, errno);
+  if (fd < 0) return;
+  ::close(fd);
+  ::unlink(name.c_str());
+}
+
+FileWriter::FileWriter(fs::path path) : path_(std::move(path)) {
+  Target target = target_of(path_);
+  target_ = std::move(target.path);
+  if (!target.in_place) {
+    std::tie(fd_, temporary_) = open_temporary(target_, target.mode);
+    return;
   }
-  std::tie(fd_, temporary_) = open_temporary(target_, mode);
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd_ < 0) cannot_write(path_, errno);
 }
 
 FileWriter::~FileWriter() {

@@ -51,6 +51,11 @@ class FileReader {
 // straight into what is not a regular file (/dev/stdout, a pipe). Throws Error(failure, "file-write").
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+// Whether that will work, as far as one can know before: throws what it would throw. Leaves nothing behind.
+void check_writable(const std::filesystem::path& path);
+// The same for a folder that files are written into and that is made if it is not there.
+void check_writable_folder(const std::filesystem::path& folder);
+
 // A file that is written piece by piece: too large for memory. Like write_file_atomically, a regular file
 // gets its name when close() is called and not before; without close() nothing is left behind.
 class FileWriter {

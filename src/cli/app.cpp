@@ -16,6 +16,7 @@
 #include "cli/manifest.h"
 #include "cli/option_tree.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 
 namespace simtlab::cli {
 namespace {
@@ -143,6 +144,7 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> ours) {
 }  // namespace
 
 bool understood(const std::vector<std::string>& words) {
+  const WithoutTrying looking;
   Arguments split = arguments(words);
   CLI::App app(description, "simtlab");
   Action chosen;
@@ -233,6 +235,7 @@ void hold_standard_streams() {
 int run(int argc, char** argv) {
   hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);   // a file that grows too large is an error of its writing
   std::setlocale(LC_CTYPE, "");
   try {
     const std::vector<std::string> words(argv, argv + argc);

@@ -88,9 +88,12 @@ std::string shown_value(const char* metric, std::optional<double> value) {
   return report::format_exact(static_cast<std::uint64_t>(*value));
 }
 
-void write_document(const OutputOptions& output, const Json& document, const std::string& text) {
-  if (!output.json.empty()) write_to(output.json, document.dump(2) + "\n");
-  write_text(output, text);
+void write_document(const OutputOptions& output, const Json& document, const std::string& csv, const std::string& text) {
+  Writing writing;
+  if (!output.csv.empty()) writing([&] { write_to(output.csv, csv); });
+  if (!output.json.empty()) writing([&] { write_to(output.json, document.dump(2) + "\n"); });
+  write_text(writing, output, text);
+  writing.end();
 }
 
 Json metrics_of(const result::Metrics& m) {
@@ -153,8 +156,7 @@ class Sweep {
   }
 
   void write(const OutputOptions& output) const {
-    if (!output.csv.empty()) write_to(output.csv, csv_);
-    write_document(output, document_, text_);
+    write_document(output, document_, csv_, text_);
   }
 
  private:
@@ -276,8 +278,7 @@ int compare_studies(const Run& run, const cachesim::Options& study, const Target
     csv += fmt::format("{},{},{}\n", metric, x ? fmt::format("{}", *x) : "", y ? fmt::format("{}", *y) : "");
     document["metrics"][metric] = {{"a", x ? Json(*x) : Json()}, {"b", y ? Json(*y) : Json()}};
   }
-  if (!output.csv.empty()) write_to(output.csv, csv);
-  write_document(output, document, out);
+  write_document(output, document, csv, out);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "session/configuration.h"
 #include "stream/checkpoint/file.h"
 
@@ -33,7 +34,7 @@ std::string absolute(const std::string& file) {
 void add_checkpoint_options(CLI::App& command, CheckpointWish& wish) {
   const auto group = "Checkpoints";
   command.add_option("--checkpoint", wish.write, "Write what launches did, to go on from later (docs/checkpoints.md)")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("FILE")
       ->group(group);
   command.add_option("--checkpoint-every", wish.every, "Complete the file every N launches, not every minute and at the end")

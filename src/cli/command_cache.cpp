@@ -10,6 +10,7 @@
 #include "cli/cache_pictures.h"
 #include "cli/cache_variants.h"
 #include "cli/cli.h"
+#include "cli/output_option.h"
 #include "cli/run.h"
 
 namespace simtlab::cli {
@@ -93,7 +94,7 @@ void add_options(CLI::App& command, CacheRun& c) {
   command.add_option("--groups", c.groups, "Execute these blocks only, e.g. 0-99")->type_name("FIRST-LAST")->group(group);
   command.add_option("--reuse-sample", c.sample, "Follow the reuse distances of this share of the lines (default 1: exact)")->type_name("SHARE")->group(group);
   command.add_option("--plot", c.plot, "Write pictures to FOLDER: SVG files, and cache.html with all of them")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_folder())
       ->type_name("FOLDER")
       ->group(group);
   command

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "report/compare.h"
 #include "result/json.h"
 
@@ -29,11 +30,13 @@ int compare(CompareOptions o) {
   check_outputs(o.output);
   check_inputs(o.output, {o.before, o.after});
   const report::Comparison comparison = report::compare(read(o.before), read(o.after), o.metric);
-  if (!o.output.json.empty()) write_to(o.output.json, report::compare_json(comparison));
+  Writing writing;
+  if (!o.output.json.empty()) writing([&] { write_to(o.output.json, report::compare_json(comparison)); });
   report::TextOptions text;
   text.all = o.output.all;
   if (o.output.output.empty()) text.style = style_for(STDOUT_FILENO, o.output.color);
-  if (!o.output.output.empty() || o.output.json != "-") write_to(o.output.output.empty() ? "-" : o.output.output, report::compare_text(comparison, text));
+  write_text(writing, o.output, report::compare_text(comparison, text));
+  writing.end();
   const double grown = comparison.change() * 100;
   if (o.fail_above && grown > *o.fail_above)
     throw Error(ExitCode::check_failed, "compare-above", fmt::format("{} grew by {:.4g} %, more than the {:g} % of --fail-above", comparison.metric, grown, *o.fail_above));
@@ -50,9 +53,9 @@ void add_compare(CLI::App& app, Action& chosen) {
   sub->add_option("--metric", o->metric, "The metric of the total that is the headline (default: the time)")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME");
   sub->add_option("--fail-above", o->fail_above, "End with 6 if it grew by more than P per cent")->type_name("P");
   const auto group = "Output";
-  sub->add_option("-o,--output,--report", o->output.output, "Write the text to FILE (- is stdout)")->check(CLI::Validator(refuse_empty, ""))->type_name("FILE")->group(group);
+  sub->add_option("-o,--output,--report", o->output.output, "Write the text to FILE (- is stdout)")->check(output_file())->type_name("FILE")->group(group);
   sub->add_option("--json", o->output.json, "Write the comparison as JSON to stdout, or with --json=FILE to FILE")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("[=FILE]")
       ->group(group);
   sub->add_option("--color", o->output.color, "auto (default), always or never")->check(CLI::IsMember({"auto", "always", "never"}))->type_name("WHEN")->group(group);

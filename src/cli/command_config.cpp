@@ -12,6 +12,7 @@
 #include "cli/config_files.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "device/memory_controller.h"
 #include "device/technology.h"
 #include "result/json.h"
@@ -163,7 +164,7 @@ void add_config(CLI::App& app, Action& chosen) {
       ->group("Configuration");
   sub->add_flag("--origin", options->origin, "Also the layer and the source of each value");
   sub->add_option("--json", options->json, "As JSON to stdout, or with --json=FILE to FILE")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("[=FILE]");
   sub->callback([&chosen, options] { chosen = [options] { return show(*options); }; });
 }

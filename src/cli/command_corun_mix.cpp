@@ -16,6 +16,7 @@
 #include "cli/corun_study.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "device/catalogue.h"
@@ -278,13 +279,15 @@ int run_mixes(const CLI::App& app, MixOptions o) {
     result.manifest.configuration = configuration_of(*host.configuration, *host.device);
   }
   clock.finish(result);
-  if (!o.log.empty()) write_to(o.log, log);
   std::string text = text_of(cells, applications);
   if (stopped) {
     note_stop(result.manifest, *stopped);
     text = fmt::format("INCOMPLETE: {} of {} runs of mixes were done\n\n", ended, all) + text;
   }
-  write_outputs(result, o.output, text);
+  Writing writing;
+  if (!o.log.empty()) writing([&] { write_to(o.log, log); });
+  writing([&] { write_outputs(result, o.output, text); });
+  writing.end();
   if (stopped) throw *stopped;
   return 0;
 }
@@ -345,7 +348,7 @@ void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   corun.add_option("--priority", o->priorities, "Of an application, for policy priority; may be repeated")->check(not_empty)->type_name("APP=N")->allow_extra_args(false);
   corun.add_option("--launches", o->launches, "Launches of each mix and policy that the result keeps for the page's picture (default: 500 of a single mix, none of several)")->check(CLI::Range(0, 100000))->type_name("N");
   corun.add_flag("--learn", o->learn, "Kernels are unknown to the policy until they have run once");
-  corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")->check(not_empty)->type_name("FILE");
+  corun.add_option("--log", o->log, "Write the decision log of a single run; - is stdout")->check(output_file())->type_name("FILE");
   add_policy_options(corun, o->policy);
   add_cycle_options(corun, *o);
   add_output_options(corun, o->output);
@@ -365,7 +368,7 @@ void add_corun_replay(CLI::App& corun, Action& chosen) {
   sub->add_option("trace", o->trace, "Trace or decision log")->required()->check(not_empty)->type_name("FILE");
   sub->add_option("--policy", o->policy, "Another policy than that of the trace")->check(not_empty)->type_name("NAME");
   sub->add_option("--limit", o->limit, "With --policy: its limit (default 8)")->check(CLI::Range(1, 1 << 20))->type_name("N");
-  sub->add_option("-o,--output", o->output.output, "Write the log there instead of stdout")->check(not_empty)->type_name("FILE");
+  sub->add_option("-o,--output", o->output.output, "Write the log there instead of stdout")->check(output_file())->type_name("FILE");
   sub->add_flag("-q,--quiet", o->output.quiet, "No summary on stderr");
   add_policy_options(*sub, o->settings);
   sub->callback([&chosen, o] { chosen = [o] { return run_replay(*o); }; });

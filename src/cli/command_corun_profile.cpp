@@ -14,6 +14,7 @@
 #include "cli/corun_profile_board.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/temporary.h"
@@ -115,8 +116,10 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   std::string text = "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|---|\n";
   const std::vector<Kernels> processes = processes_of(result.kernels, counts);
   for (std::size_t i = 0; i < processes.size(); ++i) text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);
-  save_profiles_beside(std::move(profiles), o.database);
-  write_outputs(result, wished, text);
+  Writing writing;
+  writing([&] { save_profiles_beside(std::move(profiles), o.database); });
+  writing([&] { write_outputs(result, wished, text); });
+  writing.end();
   return 0;
 }
 
@@ -153,7 +156,7 @@ void add_corun_profile(CLI::App& corun, Action& chosen, const std::optional<std:
   const auto o = std::make_shared<ProfileRun>();
   sub->allow_extras();
   sub->footer("Forms: as simtlab run: app.cu [-- ARGUMENTS], -- ./app [ARGUMENTS], kernel.ptx --launch FILE; then simtlab corun --profiles FILE --mix A,B");
-  sub->add_option("--database", o->database, "Where the profiles go: .db or .sqlite (SQLite), .toml, .csv; what is there already stays")->required()->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
+  sub->add_option("--database", o->database, "Where the profiles go: .db or .sqlite (SQLite), .toml, .csv; what is there already stays")->required()->check(output_file())->type_name("FILE");
   sub->add_option("--application", o->application, "The application's name (default: that of its file)")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME");
   sub->add_option("--device", o->device, "Measure on a board: its number, or the beginning of its UUID (simtlab doctor lists them); shapes, registers and times, no bandwidths")->check(CLI::Validator(refuse_empty, ""))->type_name("N|UUID");
   add_run_options(*sub, o->run.run);

@@ -12,6 +12,7 @@
 #include "cli/corun_profile_board.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "corun/profiles.h"
 #include "device/catalogue.h"
 
@@ -79,7 +80,7 @@ void add_corun_profiles(CLI::App& corun, Action& chosen) {
   const auto o = std::make_shared<ProfilesOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("file", o->file, "Profiles: .toml, .csv, .db or .sqlite (default: Table 5.1 of the SHARK thesis)")->check(not_empty)->type_name("FILE");
-  sub->add_option("--into", o->into, "Add them to this file, in the form that its name says; what it has under the same names is replaced")->check(not_empty)->type_name("FILE");
+  sub->add_option("--into", o->into, "Add them to this file, in the form that its name says; what it has under the same names is replaced")->check(output_file())->type_name("FILE");
   add_output_options(*sub, o->output);
   sub->footer("Form: simtlab corun profiles [my.db] [--into my.csv]");
   sub->callback([&chosen, o] { chosen = [o] { return show_profiles(*o); }; });

@@ -19,6 +19,7 @@
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/signals.h"
 #include "corun/log.h"
 #include "corun/profiles.h"
@@ -214,9 +215,9 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
   sub->add_option("--limit", o->settings.limit, "Launches at a time (default 8)")->check(CLI::Range(1, 65536))->type_name("N");
   sub->add_option("--profiles", o->profiles, "What is known of kernels: .toml, .csv or a database (docs/corun.md); policies decide by it")->check(not_empty)->type_name("FILE");
   sub->add_option("--directory", o->directory, "Where the socket is (default: $SIMTLAB_CORUN_DIR, or one of the user's own)")->check(not_empty)->type_name("DIR");
-  sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")->check(not_empty)->type_name("FILE");
-  sub->add_option("--timeline", o->timeline, "Write launches and waits as a Chrome trace (ui.perfetto.dev), when the daemon ends")->check(not_empty)->type_name("FILE");
-  sub->add_option("--json", o->json, "Write the counts as JSON when the daemon ends: to stdout in place of the summary, or with --json=FILE to FILE")->check(not_empty)->type_name("[=FILE]");
+  sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")->check(output_file())->type_name("FILE");
+  sub->add_option("--timeline", o->timeline, "Write launches and waits as a Chrome trace (ui.perfetto.dev), when the daemon ends")->check(output_file())->type_name("FILE");
+  sub->add_option("--json", o->json, "Write the counts as JSON when the daemon ends: to stdout in place of the summary, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
   sub->add_option("--launches", o->launches, "Launches that --json keeps for the page's picture, the first to end (default 500)")->check(CLI::Range(0, 100000))->type_name("N");
   sub->add_option("--clients", o->caps.clients, "Connections at a time (default 512)")->check(CLI::Range(1, 100000))->type_name("N");
   sub->add_option("--rate", o->rate, "Messages a second of one client; more of them wait (default 200000)")->type_name("N");

@@ -15,6 +15,7 @@
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/signals.h"
 #include "cli/status.h"
 #include "result/json.h"
@@ -81,7 +82,7 @@ void add_corun_top(CLI::App& corun, Action& chosen) {
   sub->add_option("--count", o->count, "Tables to show (default: until interrupted)")->check(CLI::Range(1, 1000000000))->type_name("N");
   sub->add_option("--decisions", o->decisions, "Also the latest so many lines of the decision log")->check(CLI::Range(1, 1000))->type_name("N");
   sub->add_option("--json", o->output.json, "Write what is so now as JSON, once, to stdout, or with --json=FILE to FILE")
-      ->check(not_empty)
+      ->check(output_file())
       ->type_name("[=FILE]")
       ->excludes(sub->get_option("--interval"))
       ->excludes(sub->get_option("--count"))

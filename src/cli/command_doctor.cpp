@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/installation.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/signals.h"
 #include "gpu/cuda_check.h"
 #include "result/json.h"
@@ -172,8 +173,8 @@ void add_doctor(CLI::App& app, Action& chosen) {
   const auto o = std::make_shared<DoctorOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--device", o->device, "Exit code 7 if this real board can't be used: its index or UUID")->check(not_empty)->type_name("N|UUID");
-  sub->add_option("--json", o->output.json, "As JSON to stdout, or with --json=FILE to FILE")->check(not_empty)->type_name("[=FILE]");
-  sub->add_option("-o,--output", o->output.output, "The text goes to FILE")->check(not_empty)->type_name("FILE");
+  sub->add_option("--json", o->output.json, "As JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
+  sub->add_option("-o,--output", o->output.output, "The text goes to FILE")->check(output_file())->type_name("FILE");
   sub->callback([&chosen, o] { chosen = [o] { return run_doctor(*o); }; });
 }
 

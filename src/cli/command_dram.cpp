@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/dram.h"
+#include "cli/output_option.h"
 #include "traffic/formats.h"
 #include "traffic/generators.h"
 
@@ -138,7 +139,7 @@ void add_dram_outputs(CLI::App& sub, DramOptions& o) {
   sub.add_flag("--sweep-load", o.sweep, "The latency-bandwidth curve: the same traffic at rising loads")
       ->group(group);
   sub.add_option("--command-trace", o.commands, "Write every command of the memory to FILE")
-      ->check(not_empty)
+      ->check(output_file())
       ->type_name("FILE")
       ->group(group);
   sub.add_option("--command-format", o.command_format, "simtlab (default) or dramsim3")
@@ -146,7 +147,7 @@ void add_dram_outputs(CLI::App& sub, DramOptions& o) {
       ->group(group);
   sub.add_option("--timeline", o.timeline,
                  "Write a timeline of banks and data buses to FILE, for ui.perfetto.dev")
-      ->check(not_empty)
+      ->check(output_file())
       ->type_name("FILE")
       ->group(group);
   sub.add_option("--from", o.from, "First clock of the timeline (default 0)")->type_name("N")->group(group);

@@ -11,6 +11,7 @@
 #include "cli/exit_codes.h"
 #include "cli/explain_result.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "report/glossary.h"
 #include "result/metrics.h"
 
@@ -114,7 +115,7 @@ void add_explain(CLI::App& app, Action& chosen) {
       ->group(group);
   sub->add_flag("--no-rerun", o->result.no_rerun, "Only what is in the file: no estimates of remedies")->group(group);
   sub->add_option("--json", o->result.json, "Write it as JSON to stdout, or with --json=FILE to FILE")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("[=FILE]")
       ->group(group);
   sub->callback([&chosen, o] {

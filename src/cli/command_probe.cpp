@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/probe.h"
 
 namespace simtlab::cli {
@@ -92,7 +93,7 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_option("--threads", o->run.threads, "Host threads of a simulated board; 0 (default): all")->type_name("N")->group("Limits");
   sub->add_option("--max-time", o->run.max_time, "Stop after this wall time, and keep what was measured")->type_name("TIME")->group("Limits");
   sub->add_option("--max-memory", o->run.max_memory, "Most host memory for a simulated board's allocations")->type_name("SIZE")->group("Limits");
-  sub->add_option("--curves", o->curves, "Write every measured curve to a CSV file in this folder")->check(not_empty)->type_name("FOLDER")->group("Output");
+  sub->add_option("--curves", o->curves, "Write every measured curve to a CSV file in this folder")->check(output_folder())->type_name("FOLDER")->group("Output");
   sub->add_option("--analyse", o->analyse, "Find the levels in this curve instead: CSV with the columns size_bytes,cycles[,weight]")->check(not_empty)->type_name("CURVE.csv")->group("A curve");
   sub->add_option("--detector", o->detector, "Of changes: rank (default) or ks, Kolmogorov-Smirnov")->check(CLI::IsMember({"rank", "ks"}))->type_name("NAME")->group("A curve");
   sub->add_option("--significance", o->significance, "A change that chance makes more often is none (default 0.05)")->type_name("P")->group("A curve");

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/occupancy_curves.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "report/export.h"
 #include "cli/sweep.h"
 #include "report/html.h"
@@ -53,9 +54,11 @@ int report_study(const ReportOptions& o) {
   if (!o.sqlite.empty()) throw Error(ExitCode::usage, "option-conflict", "--sqlite of a study's database: it is one already", "copy the file");
   const sweep::Store store(o.file, sweep::Store::Mode::read);
   const result::Study study = sweep::summary(store, {o.metrics, o.minimise, o.maximise});
-  if (!o.markdown.empty()) write_to(o.markdown, report::study_markdown(study));
+  Writing writing;
+  if (!o.markdown.empty()) writing([&] { write_to(o.markdown, report::study_markdown(study)); });
   const bool text = (o.html.empty() && o.timeline.empty() && o.markdown.empty()) || !o.output.output.empty();
-  write_study(study, {o.html, o.timeline, "", text}, o.output);
+  writing([&] { write_study(study, {o.html, o.timeline, "", text}, o.output); });
+  writing.end();
   return 0;
 }
 
@@ -70,10 +73,11 @@ int report(ReportOptions o) {
     throw Error(ExitCode::usage, "option-conflict", "--point, --metric, --minimise and --maximise are about the database of a sweep", "leave them out, or name STUDY.db");
   }
   const result::Result result = result::result_from_json(result_text(o, name), name, o.point ? result::OpenBeside() : result::beside_of(name));
+  Writing writing;
   bool written = false;
   const auto write = [&](const std::string& to, std::string (*make)(const result::Result&)) {
     if (to.empty()) return;
-    write_to(to, make(result));
+    writing([&] { write_to(to, make(result)); });
     written = true;
   };
   write(o.html, [](const result::Result& r) { return report::html(r, {occupancy_curves(r)}); });
@@ -82,7 +86,8 @@ int report(ReportOptions o) {
   write(o.sqlite, report::sqlite_database);
   // The text is for those who asked for nothing else.
   const bool text = !written || !o.output.output.empty() || !o.output.json.empty() || !o.output.csv.empty();
-  if (text) write_outputs(result, o.output, STDOUT_FILENO);
+  if (text) writing([&] { write_outputs(result, o.output, STDOUT_FILENO); });
+  writing.end();
   return 0;
 }
 
@@ -93,7 +98,7 @@ void add_report(CLI::App& app, Action& chosen) {
   const auto o = std::make_shared<ReportOptions>();
   sub->add_option("RESULT", o->file, "Result file, or STUDY.db of a sweep; - is stdin")->required();
   const auto form = [&](const char* name, std::string& to, const char* text) {
-    sub->add_option(name, to, text)->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]")->group("Forms");
+    sub->add_option(name, to, text)->check(output_file())->type_name("[=FILE]")->group("Forms");
   };
   form("--html", o->html, "One self-contained page with charts to stdout, or with --html=FILE to FILE");
   form("--md", o->markdown, "Markdown to stdout, or with --md=FILE to FILE");

@@ -9,6 +9,7 @@
 #include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "report/compare.h"
@@ -85,7 +86,8 @@ int rerun(const RerunOptions& o) {
     const Progress progress("running again", shown, Progress::Stopped::loses);
     return again.run({}, false);
   }();
-  if (!o.json.empty()) write_result(o.json, now);
+  Writing writing;
+  if (!o.json.empty()) writing([&] { write_result(o.json, now); });
   const std::string a = canonical(before), b = canonical(now);
   if (a != b) {
     const std::string what = differences(before, now);
@@ -96,6 +98,7 @@ int rerun(const RerunOptions& o) {
   std::size_t metrics = now.total.values().size();
   for (const result::KernelResult& k : now.kernels) metrics += k.metrics.values().size();
   if (!o.quiet && o.json != "-") print(fmt::format("the same: {} bytes, {} metrics of {} launches (host.*, times and the machine aside)\n", b.size(), metrics, now.kernels.size()));
+  writing.end();
   return 0;
 }
 
@@ -105,7 +108,7 @@ void add_rerun(CLI::App& app, Action& chosen) {
   CLI::App* sub = app.add_subcommand("rerun", "Run the command of a result file again and check that the result is the same");
   const auto o = std::make_shared<RerunOptions>();
   sub->add_option("RESULT", o->file, "Result file")->required();
-  sub->add_option("--json", o->json, "Write the new result as JSON to stdout, or with --json=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
+  sub->add_option("--json", o->json, "Write the new result as JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
   sub->add_flag("-q,--quiet", o->quiet, "Say nothing but errors");
   sub->callback([&chosen, o] { chosen = [o] { return rerun(*o); }; });
 }

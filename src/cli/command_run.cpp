@@ -15,6 +15,7 @@
 #include "cli/kernel.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/program.h"
 #include "cli/replay.h"
 #include "cli/run.h"
@@ -129,7 +130,12 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   m.configuration = configuration_of(configuration, device);
   clock.finish(r.result);
   add_source_texts(r.result);
-  write_outputs(r.result, options.output, STDERR_FILENO);
+  try {
+    write_outputs(r.result, options.output, STDERR_FILENO);
+  } catch (const Error& e) {
+    if (!m.interrupted && m.failure.empty() && r.exit_status == 0) throw;
+    talk_error(e.format(), options.output.color);   // what ended the program is the run's error
+  }
   return exit_code_of(r, name, options.output.color);
 }
 
@@ -211,7 +217,7 @@ int run_trace(const CLI::App& app, const Run& options, const std::vector<std::st
 void add_trace_options(CLI::App& command, Run& run) {
   const auto group = "Traces";
   command.add_option("--record", run.record, "Write a trace of everything that runs (docs/traces.md)")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("FILE")
       ->group(group);
   command.add_option("--trace", run.trace, "Run this trace, ours or Accel-Sim's, whatever its name")

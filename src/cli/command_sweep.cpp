@@ -14,6 +14,7 @@
 #include "base/shown.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/output_option.h"
 #include "cli/signals.h"
 #include "cli/sweep.h"
 #include "cli/sweep_table.h"
@@ -155,7 +156,7 @@ void add_study_part(CLI::App& sub, SweepOptions& o) {
 void add_run_part(CLI::App& sub, SweepOptions& o) {
   const CLI::Validator not_empty(refuse_empty, "");
   const auto group = "Running";
-  sub.add_option("--db", o.db, "Database of the results (default STUDY.db); one that exists is gone on with")->check(not_empty)->type_name("FILE")->group(group);
+  sub.add_option("--db", o.db, "Database of the results (default STUDY.db); one that exists is gone on with")->check(output_file())->type_name("FILE")->group(group);
   sub.add_option("-j,--jobs", o.jobs, "Points at once (default: the cores)")->check(CLI::Range(std::size_t{1}, std::size_t{1024}))->type_name("N")->group(group);
   sub.add_option("--timeout", o.timeout, "A point that takes longer has failed, e.g. \"90 s\"")->check(not_empty)->type_name("TIME")->group(group);
   sub.add_option("--max-failures", o.max_failures, "Stop when N points have failed (default: run all)")->type_name("N")->group(group);
@@ -182,7 +183,7 @@ void add_sweep(CLI::App& app, Action& chosen, const std::optional<std::vector<st
   add_run_part(*sub, *o);
   sub->add_option("--task-list", *list)->group("");   // for the scripts of the Slurm engine
   sub->add_option("--task", *task)->group("");
-  const auto form = [&](const char* name, std::string& to, const char* text) { sub->add_option(name, to, text)->check(CLI::Validator(refuse_empty, ""))->type_name("FILE")->group("Output"); };
+  const auto form = [&](const char* name, std::string& to, const char* text) { sub->add_option(name, to, text)->check(output_file())->type_name("FILE")->group("Output"); };
   form("--html", o->html, "Write a page with Pareto front, main effects and points to FILE");
   form("--timeline", o->timeline, "Write which point ran when and where to FILE, for ui.perfetto.dev");
   add_output_options(*sub, o->output);

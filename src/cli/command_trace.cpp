@@ -10,6 +10,7 @@
 #include "base/shown.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/signals.h"
 #include "cli/trace_convert.h"
 #include "cli/trace_info.h"
@@ -88,7 +89,7 @@ void add_cut(CLI::App& trace, Action& chosen) {
   CLI::App* sub = trace.add_subcommand("cut", "Copy some kernels and blocks of a trace to a smaller one");
   const auto o = std::make_shared<CutOptions>();
   sub->add_option("TRACE", o->in, "Trace (FILE.simt)")->required();
-  sub->add_option("-o,--output", o->out, "The smaller trace")->required()->check(CLI::Validator(refuse_empty, ""))->type_name("FILE");
+  sub->add_option("-o,--output", o->out, "The smaller trace")->required()->check(output_file())->type_name("FILE");
   sub->add_option("--kernels", o->kernels, "Kernels by the order of their launch, from 1: 3, 3-7, 3-, -7")->type_name("RANGE");
   sub->add_option("--blocks", o->blocks, "Blocks by their number in the grid, from 0")->type_name("RANGE");
   sub->callback([&chosen, o] { chosen = [o] { return cut(*o); }; });

@@ -12,6 +12,7 @@
 #include "base/shown.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "device/catalogue.h"
 #include "result/json.h"
 
@@ -148,11 +149,11 @@ void add_config_files(CLI::App& config, Action& chosen) {
   const auto d = std::make_shared<DiffOptions>();
   compare->add_option("A", d->a, "A GPU of `simtlab list gpus`, a device file, or a result (*.json)")->required()->check(CLI::Validator(refuse_empty, ""));
   compare->add_option("B", d->b, "Another one")->required()->check(CLI::Validator(refuse_empty, ""));
-  compare->add_option("--json", d->output.json, "As JSON to stdout, or with --json=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
+  compare->add_option("--json", d->output.json, "As JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
   compare->callback([&chosen, d] { chosen = [d] { return diff(*d); }; });
   CLI::App* begin = config.add_subcommand("init", "Write a configuration file to begin with: every option, commented out");
   const auto i = std::make_shared<InitOptions>();
-  begin->add_option("FILE", i->file, "Where to (default simtlab.toml; - is stdout)")->check(CLI::Validator(refuse_empty, ""));
+  begin->add_option("FILE", i->file, "Where to (default simtlab.toml; - is stdout)")->check(output_file());
   begin->add_option("--gpu", i->gpu, "The GPU that it chooses (default h100)")->check(CLI::Validator(refuse_empty, ""))->type_name("NAME|FILE");
   begin->callback([&chosen, i] { chosen = [i] { return init(*i); }; });
 }

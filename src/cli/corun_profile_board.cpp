@@ -119,10 +119,12 @@ int profile_on_board(const BoardProfile& o) {
   const std::string application = o.application.empty() ? fs::path(name).stem().string() : o.application;
   corun::Profiles profiles = measured.profiles(application, fmt::format("simtlab {} on {}, times by events", version(), board.name), &rows);
   if (rows.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
-  save_profiles_beside(std::move(profiles), o.database);
+  Writing writing;
+  writing([&] { save_profiles_beside(std::move(profiles), o.database); });
   result::Result result = result_of_rows(rows, board);
   clock.finish(result);
-  write_outputs(result, output, board_table(rows));
+  writing([&] { write_outputs(result, output, board_table(rows)); });
+  writing.end();
   return 0;
 }
 

@@ -58,18 +58,25 @@ class Recorder : public memory::dram::CommandSink {
   }
   bool wanted() const { return trace_ || timeline_ || checked_; }
   void command(const memory::dram::CommandRecord& record) override {
-    if (trace_) trace_->command(record);
-    if (timeline_) timeline_->command(record);
+    if (trace_) keep(trace_, [&] { trace_->command(record); });
+    if (timeline_) keep(timeline_, [&] { timeline_->command(record); });
     if (checked_) checked_->command(record);
   }
   // end: clock at which the run ended.
   void close(memory::Cycle end) {
-    if (trace_) trace_->close();
-    if (timeline_) timeline_->close();
+    if (trace_) keep(trace_, [&] { trace_->close(); });
+    if (timeline_) keep(timeline_, [&] { timeline_->close(); });
     if (checked_) checked_->finish(end);
   }
+  Writing writing;
 
  private:
+  // A file that can't be written on is given up; the run goes on.
+  template <class File, class Write>
+  void keep(std::optional<File>& file, Write&& write) {
+    if (!writing(write)) file.reset();
+  }
+
   std::optional<traffic::CommandTrace> trace_;
   std::optional<traffic::CommandTimeline> timeline_;
   std::optional<CheckedCommands> checked_;
@@ -166,6 +173,7 @@ class Session {
   }
 
   traffic::Outcome outcome() const { return totals_.outcome; }
+  Writing writing;   // of what is recorded
 
  private:
   result::Metrics account(const traffic::Measured& m) {
@@ -195,6 +203,7 @@ class Session {
     if (!recorder) return;
     memory_.system->record(nullptr);
     recorder->close(m.end);
+    writing = std::move(recorder->writing);
   }
 
   void note_format(const traffic::TraceReader& trace) {
@@ -275,8 +284,9 @@ int run_dram(DramOptions o) {
     }
   }
   clock.finish(result);
-  write_outputs(result, o.output, STDOUT_FILENO);
+  session.writing([&] { write_outputs(result, o.output, STDOUT_FILENO); });
   if (failure) throw *failure;
+  session.writing.end();
   return 0;
 }
 

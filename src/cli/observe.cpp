@@ -1,4 +1,5 @@
 #include "cli/observe.h"
+#include "cli/output_option.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ void add_observe_options(CLI::App& command, ObserveOptions& options) {
   command
       .add_option("--timeline", options.timeline,
                   "Write what an SM does in a window of time as a picture for ui.perfetto.dev")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("FILE")
       ->group(group);
   command.add_flag("--sm-timeline", options.sm_timeline, "Keep in the result what the warps of an SM do in that window: a picture of its page (simtlab report --html)")->group(group);

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/output_option.h"
+
 namespace simtlab::cli {
 namespace {
 
@@ -19,7 +21,7 @@ std::vector<std::string> comma_separated(const std::string& list) {
 // "{auto,always,never}", "INT in [1 - 64]", "POSITIVE".
 bool is_check(std::string_view text) { return text.starts_with('{') || text.find(" in [") != std::string_view::npos || text == "POSITIVE" || text == "NONNEGATIVE"; }
 
-TreeOption option_of(const CLI::Option& option) {
+TreeOption option_of(CLI::Option& option) {
   TreeOption out;
   for (const std::string& name : option.get_snames()) out.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) out.names.push_back("--" + name);
@@ -37,6 +39,7 @@ TreeOption option_of(const CLI::Option& option) {
     out.value.resize(colon);
   }
   out.required = option.get_required();
+  out.output = is_output(option);
   // CLI11 gives a vector that takes one value at a time the largest number of them, and one value otherwise.
   out.values = option.get_expected_max() > 1000 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll ? -1 : option.get_expected_max();
   out.description = option.get_description();
@@ -44,21 +47,21 @@ TreeOption option_of(const CLI::Option& option) {
   return out;
 }
 
-TreeCommand command_of(const CLI::App& app, const std::string& parent) {
+TreeCommand command_of(CLI::App& app, const std::string& parent) {
   TreeCommand out;
   out.name = app.get_name();
   out.path = parent.empty() ? out.name : parent + " " + out.name;
   out.description = app.get_description();
   out.footer = app.get_footer();
   out.extras = app.get_allow_extras();
-  for (const CLI::Option* option : app.get_options()) out.options.push_back(option_of(*option));
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) out.commands.push_back(command_of(*sub, out.path));
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) out.options.push_back(option_of(*option));
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) out.commands.push_back(command_of(*sub, out.path));
   return out;
 }
 
 }  // namespace
 
-TreeCommand option_tree(const CLI::App& app) { return command_of(app, ""); }
+TreeCommand option_tree(CLI::App& app) { return command_of(app, ""); }
 
 const TreeCommand* find_command(const TreeCommand& tree, const std::vector<std::string>& path) {
   const TreeCommand* at = &tree;

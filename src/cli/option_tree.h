@@ -18,6 +18,7 @@ struct TreeOption {
   bool positional = false;
   bool value_optional = false;      // "--json[=FILE]"
   bool required = false;
+  bool output = false;              // names what the command writes (output_option.h)
   int values = 0;                   // at most so many; 0: a flag; -1: any number, or the option may be repeated
   std::vector<std::string> choices; // if it is one of these
 };
@@ -32,7 +33,7 @@ struct TreeCommand {
   bool program = false;   // takes a program, or a program's arguments, behind --
 };
 
-TreeCommand option_tree(const CLI::App& app);
+TreeCommand option_tree(CLI::App& app);
 // That of the tool.
 TreeCommand whole_tree();
 // The command of that path below `tree` ("config show"); null if there is none.

@@ -1,4 +1,5 @@
 #include "cli/options.h"
+#include "cli/output_option.h"
 
 #include <fmt/format.h>
 
@@ -155,17 +156,17 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 void add_output_options(CLI::App& command, OutputOptions& options) {
   const auto group = "Output";
   command.add_option("-o,--output,--report", options.output, "Write the text report to FILE (- is stdout)")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("FILE")
       ->group(group);
   // `--json` alone is turned into `--json=-` before parsing, so that it never takes the next argument.
   command
       .add_option("--json", options.json, "Write the result as JSON to stdout, or with --json=FILE to FILE")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("[=FILE]")
       ->group(group);
   command.add_option("--csv", options.csv, "Write the metrics as CSV to stdout, or with --csv=FILE to FILE")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("[=FILE]")
       ->group(group);
   command.add_option("--color", options.color, "auto (default), always or never")
@@ -189,7 +190,7 @@ void add_progress_option(CLI::App& command, OutputOptions& options) {
 
 void add_live_option(CLI::App& command, OutputOptions& options) {
   command.add_option("--live", options.live, "Write how far the run is to FILE as it goes on, for `simtlab view FILE`")
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file())
       ->type_name("FILE")
       ->group("Output");
 }

@@ -207,33 +207,78 @@ void write_result(const std::string& file, const result::Result& result) {
     result::save_result_file(file, result);
 }
 
+bool Writing::operator()(const std::function<void()>& write) {
+  try {
+    write();
+    return true;
+  } catch (const Error& error) {
+    if (!failed_) {
+      failed_ = error;
+      return false;
+    }
+    std::vector<Diagnostic> all = failed_->diagnostics();
+    all.insert(all.end(), error.diagnostics().begin(), error.diagnostics().end());
+    failed_ = Error(failed_->code(), failed_->id(), std::move(all));
+    return false;
+  }
+}
+
+void Writing::end() const {
+  if (failed_) throw Error(*failed_);
+}
+
+namespace {
+
+void write_data(Writing& writing, const result::Result& result, const OutputOptions& options) {
+  if (!options.json.empty()) writing([&] { write_result(options.json, result); });
+  if (!options.csv.empty()) writing([&] { write_to(options.csv, report::csv(result)); });
+}
+
+// Where a text goes whose file failed, so that it is not lost: data has the stream to itself.
+int descriptor_of_last_resort(const OutputOptions& options, int usual) { return data_on_stdout(options) ? STDERR_FILENO : usual; }
+
+}  // namespace
+
 void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor) {
-  if (!options.json.empty()) write_result(options.json, result);
-  if (!options.csv.empty()) write_to(options.csv, report::csv(result));
+  Writing writing;
+  write_data(writing, result, options);
   report::TextOptions text;
   text.all = options.all || options.verbose;
   text.next_command = next_command(result);
-  if (!options.output.empty()) {
-    if (options.output == "-") text.style = style_for(STDOUT_FILENO, options.color);
-    write_to(options.output, report::text(result, text));
-    return;
+  const auto show = [&](int descriptor) {
+    text.style = style_for(descriptor, options.color);
+    write_all(descriptor, report::text(result, text));
+  };
+  if (options.output == "-") {
+    writing([&] { show(STDOUT_FILENO); });
+  } else if (!options.output.empty()) {
+    if (!writing([&] { write_to(options.output, report::text(result, text)); })) show(descriptor_of_last_resort(options, report_descriptor));
+  } else if (!data_on_stdout(options) && (report_descriptor == STDOUT_FILENO || !options.quiet)) {
+    writing([&] { show(report_descriptor); });
   }
-  if (data_on_stdout(options) || (report_descriptor == STDERR_FILENO && options.quiet)) return;
-  text.style = style_for(report_descriptor, options.color);
-  write_all(report_descriptor, report::text(result, text));
+  writing.end();
 }
 
 void write_outputs(const result::Result& result, const OutputOptions& options, std::string_view text) {
-  if (!options.json.empty()) write_result(options.json, result);
-  if (!options.csv.empty()) write_to(options.csv, report::csv(result));
-  write_text(options, text);
+  Writing writing;
+  write_data(writing, result, options);
+  write_text(writing, options, text);
+  writing.end();
+}
+
+void write_text(Writing& writing, const OutputOptions& options, std::string_view text) {
+  if (!options.output.empty()) {
+    const bool written = writing([&] { write_to(options.output, text); });
+    if (!written && options.output != "-") write_all(descriptor_of_last_resort(options, STDOUT_FILENO), text);
+  } else if (!data_on_stdout(options)) {
+    writing([&] { print(text); });
+  }
 }
 
 void write_text(const OutputOptions& options, std::string_view text) {
-  if (!options.output.empty())
-    write_to(options.output, text);
-  else if (!data_on_stdout(options))
-    print(text);
+  Writing writing;
+  write_text(writing, options, text);
+  writing.end();
 }
 
 }  // namespace simtlab::cli

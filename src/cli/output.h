@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/options.h"
 #include "report/report.h"
 #include "result/metrics.h"
@@ -34,12 +37,24 @@ void check_outputs(OutputOptions& options);
 void check_inputs(const OutputOptions& options, const std::vector<std::filesystem::path>& inputs);
 bool data_on_stdout(const OutputOptions& options);  // JSON or CSV
 
+// An output that can't be written loses none of the others, nor the report: the errors are thrown when all were tried.
+class Writing {
+ public:
+  // False: it failed.
+  bool operator()(const std::function<void()>& write);
+  void end() const;   // throws Error
+
+ private:
+  std::optional<Error> failed_;
+};
+
 // Writes all that was asked for. The text report goes to -o, else to `report_descriptor` (1 or 2) unless JSON
-// or CSV already has stdout or quiet silences stderr.
+// or CSV already has stdout or quiet silences stderr; where a file of it can't be written, to the terminal all the same.
 void write_outputs(const result::Result& result, const OutputOptions& options, int report_descriptor);
 // The same with a text of the caller's own, on stdout where it has no file.
 void write_outputs(const result::Result& result, const OutputOptions& options, std::string_view text);
-// The text alone: to -o, else to stdout unless data is there.
+// The text alone: to -o, else to stdout unless data is there. With `writing`, its errors are kept there, and a text whose file fails is printed.
 void write_text(const OutputOptions& options, std::string_view text);
+void write_text(Writing& writing, const OutputOptions& options, std::string_view text);
 
 }  // namespace simtlab::cli

@@ -14,6 +14,7 @@
 #include "cli/nest_inputs.h"
 #include "cli/nest_simulation.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/predict_variants.h"
 #include "frontend/frontend.h"
 #include "frontend/loops.h"
@@ -253,6 +254,7 @@ class LoopStudy {
  public:
   LoopStudy(const LoopOptions& o, std::string file) : file_(std::move(file)), program_(source_of(o, file_)), nest_(loops::parse_description(program_.describe())) {}
   result::Result at(const LoopOptions& o, const RunOptions& run, const gpu::PredictOptions& predict, const OutputOptions& output);
+  Writing writing;   // of kernels
 
  private:
   std::string file_;
@@ -292,10 +294,10 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
   answer.staging = loops::stagings(nest, best.counts, device.device);
   answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given());
   const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
-  if (!o.emit_cuda.empty()) write_to(o.emit_cuda, cuda_of(nest, best.counts, measured, name));
+  if (!o.emit_cuda.empty()) writing([&] { write_to(o.emit_cuda, cuda_of(nest, best.counts, measured, name)); });
   std::string ptx;
   if (!o.emit_ptx.empty() || o.simulate) ptx = program_.ptx(levels_of(nest, best.counts.mapping), name, architecture);
-  if (!o.emit_ptx.empty()) write_to(o.emit_ptx, ptx);
+  if (!o.emit_ptx.empty()) writing([&] { write_to(o.emit_ptx, ptx); });
   if (o.simulate) {
     const NestSimulation s = simulate_nest(nest, best.counts.mapping, ptx, name, measured.run, device.device, configuration.options, output);
     loops::Worth w = answer.worth.front();
@@ -385,7 +387,8 @@ int predict_loop(const LoopOptions& o, const RunOptions& run, OutputOptions outp
   }
   result::Result result = study.at(o, run, predict, output);
   clock.finish(result);
-  write_outputs(result, output, STDOUT_FILENO);
+  study.writing([&] { write_outputs(result, output, STDOUT_FILENO); });
+  study.writing.end();
   return 0;
 }
 
@@ -399,8 +402,8 @@ void add_loop_options(CLI::App& command, LoopOptions& o) {
   command.add_option("--nest-block", o.block, "Threads of a block, for example 32x8; default: suggested")->type_name("XxY[xZ]")->group(group);
   command.add_option("--nest-map", o.map, "Loops that become the x, y and z dimensions, for example j,i; default: the best")->type_name("X[,Y[,Z]]")->group(group);
   command.add_option("--cflags", o.cflags, "Options for clang and other sources of the program")->type_name("FLAGS")->group(group);
-  command.add_option("--emit-ptx", o.emit_ptx, "Write the nest as a kernel in PTX; - is stdout")->type_name("FILE")->group(group);
-  command.add_option("--emit-cuda", o.emit_cuda, "Write the nest as CUDA C++ to start a port from; - is stdout")->type_name("FILE")->group(group);
+  command.add_option("--emit-ptx", o.emit_ptx, "Write the nest as a kernel in PTX; - is stdout")->check(output_file())->type_name("FILE")->group(group);
+  command.add_option("--emit-cuda", o.emit_cuda, "Write the nest as CUDA C++ to start a port from; - is stdout")->check(output_file())->type_name("FILE")->group(group);
   command.add_flag("--simulate", o.simulate, "Simulate that kernel on the data of the run and compare its results (needs --run)")->group(group);
 }
 

@@ -154,9 +154,11 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output, const st
     out.document["interrupted"] = true;
     out.text = report::painted(fmt::format("INCOMPLETE: interrupted after {} of {} variants\n", points.size(), count), report::Paint::bad, style) + out.text;
   }
-  if (!output.csv.empty()) write_to(output.csv, out.csv);
-  if (!output.json.empty()) write_to(output.json, out.document.dump(2) + "\n");
-  write_text(output, out.text);
+  Writing writing;
+  if (!output.csv.empty()) writing([&] { write_to(output.csv, out.csv); });
+  if (!output.json.empty()) writing([&] { write_to(output.json, out.document.dump(2) + "\n"); });
+  write_text(writing, output, out.text);
+  writing.end();
   if (stopped) throw *stopped;
   return std::ranges::all_of(points, [](const PredictedPoint& p) { return !p.problem.empty(); }) ? static_cast<int>(ExitCode::bad_input) : 0;
 }

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
-#include <exception>
 #include <filesystem>
-#include <functional>
 
 #include "base/error.h"
 #include "cli/manifest.h"
@@ -135,24 +133,6 @@ void check_device_file(const std::string& file, const std::string& base) {
     talk(fmt::format("warning: what {} lends does not go together with what was measured, so no command takes {} as it is: choose another --base, or change the file\n{}", base, file, error.format()));
   }
 }
-
-// An output that can't be written loses none of the others, nor what was measured: the first error is thrown when all were tried.
-class Writing {
- public:
-  void operator()(const std::function<void()>& write) {
-    try {
-      write();
-    } catch (const Error&) {
-      if (!first_) first_ = std::current_exception();
-    }
-  }
-  void end() const {
-    if (first_) std::rethrow_exception(first_);
-  }
-
- private:
-  std::exception_ptr first_;
-};
 
 }  // namespace
 

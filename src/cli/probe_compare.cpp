@@ -271,10 +271,12 @@ int probe_compare(ProbeOptions o) {
   result.manifest.mode = "probe";
   result.manifest.inputs = hash_inputs(inputs);
   clock.finish(result);
-  if (!o.output.json.empty()) write_result(o.output.json, result);
-  if (!o.output.csv.empty()) write_to(o.output.csv, csv_of(result.kernels.front().tables.front()));
+  Writing writing;
+  if (!o.output.json.empty()) writing([&] { write_result(o.output.json, result); });
+  if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, csv_of(result.kernels.front().tables.front())); });
   const std::string text = text_of(a, b, rows, result.total);
-  write_text(o.output, text);
+  write_text(writing, o.output, text);
+  writing.end();
   return 0;
 }
 

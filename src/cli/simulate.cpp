@@ -44,8 +44,9 @@ Error what_ended_it(const Error& error, const Signals& signals, const device::To
 bool has_partial_result(const Error& error, const gpu::Gpu& gpu) {
   // A real board that failed when the simulated half was done.
   if (error.id().starts_with("board-")) return !gpu.result().kernels.empty();
+  // A trace or a checkpoint that can't be written on: what ran is not lost for it.
   return error.code() == ExitCode::interrupted || error.code() == ExitCode::program_failed ||
-         error.id().starts_with("limit-");
+         error.id().starts_with("limit-") || (error.id() == "file-write" && !gpu.result().kernels.empty());
 }
 
 }  // namespace
@@ -79,8 +80,9 @@ int simulate(const Simulation& simulation, const Work& work) {
     failure = what_ended_it(e, signals, tool);
     if (!has_partial_result(*failure, gpu)) throw;
   }
-  gpu.finish_recording();
-  gpu.finish_checkpoint(!failure);
+  Writing writing;
+  writing([&] { gpu.finish_recording(); });
+  writing([&] { gpu.finish_checkpoint(!failure); });
 
   result::Result result = gpu.result();
   result::Manifest& m = result.manifest;
@@ -96,9 +98,15 @@ int simulate(const Simulation& simulation, const Work& work) {
   if (simulation.add) simulation.add(result);
   simulation.clock.finish(result);
   add_source_texts(result);
-  if (const std::string& file = simulation.observation.timeline; !file.empty()) result::write_timeline(file, gpu.timeline());
+  if (const std::string& file = simulation.observation.timeline; !file.empty()) writing([&] { result::write_timeline(file, gpu.timeline()); });
   if (simulation.observation.observe.timeline.states) result::add_sm_timeline(result, gpu.timeline());
-  write_outputs(result, simulation.output, STDOUT_FILENO);
+  writing([&] { write_outputs(result, simulation.output, STDOUT_FILENO); });
+  try {
+    writing.end();
+  } catch (const Error& e) {
+    if (!failure) throw;
+    talk_error(e.format(), simulation.output.color);   // what ended the run is the run's error
+  }
   if (failure) throw *failure;
   return 0;
 }

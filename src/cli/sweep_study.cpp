@@ -165,21 +165,17 @@ sweep::Study study_of(const CLI::App& app, const SweepOptions& o, const std::opt
 }
 
 void write_study(const result::Study& study, const StudyForms& forms, const OutputOptions& output) {
-  if (!output.json.empty()) write_to(output.json, report::study_json(study));
-  if (!output.csv.empty()) write_to(output.csv, report::study_csv(study));
-  if (!forms.html.empty()) write_to(forms.html, report::study_html(study));
-  if (!forms.timeline.empty()) write_to(forms.timeline, report::study_timeline(study));
+  Writing writing;
+  if (!output.json.empty()) writing([&] { write_to(output.json, report::study_json(study)); });
+  if (!output.csv.empty()) writing([&] { write_to(output.csv, report::study_csv(study)); });
+  if (!forms.html.empty()) writing([&] { write_to(forms.html, report::study_html(study)); });
+  if (!forms.timeline.empty()) writing([&] { write_to(forms.timeline, report::study_timeline(study)); });
   report::StudyTextOptions text;
   text.all = output.all;
   text.next_command = forms.next_command;
-  if (!output.output.empty()) {
-    if (output.output == "-") text.style = style_for(1, output.color);
-    write_to(output.output, report::study_text(study, text));
-    return;
-  }
-  if (data_on_stdout(output) || !forms.text) return;
-  text.style = style_for(1, output.color);
-  print(report::study_text(study, text));
+  if (output.output.empty() || output.output == "-") text.style = style_for(1, output.color);
+  if (!output.output.empty() || forms.text) write_text(writing, output, report::study_text(study, text));
+  writing.end();
 }
 
 }  // namespace simtlab::cli

@@ -9,6 +9,7 @@
 #include "base/shown.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "stream/accelsim/export.h"
@@ -62,7 +63,7 @@ void add_trace_convert(CLI::App& trace, Action& chosen) {
   sub->add_option("FROM", o->in, "kernelslist.g, kernel-N.traceg[.xz] or FILE.simt")->required();
   sub->add_option("-o,--output", o->out, "FILE.simt, or the folder for kernelslist.g and its kernels")
       ->required()
-      ->check(CLI::Validator(refuse_empty, ""))
+      ->check(output_file_or_folder())
       ->type_name("FILE|FOLDER");
   sub->add_option("--binary-version", o->version, "Generation that a written Accel-Sim trace claims: 70 (default), 75, 80, 86, 90")->type_name("N");
   sub->callback([&chosen, o] { chosen = [o] { return convert(*o); }; });

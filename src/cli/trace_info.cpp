@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "report/format.h"
@@ -155,7 +156,7 @@ void add_trace_info(CLI::App& trace, Action& chosen) {
   const auto o = std::make_shared<InfoOptions>();
   sub->add_option("TRACE", o->file, "Trace (FILE.simt)")->required();
   sub->add_flag("--mix", o->mix, "Count what was executed, too: instruction classes and unknown opcodes (reads all blocks)");
-  sub->add_option("--json", o->json, "As JSON to stdout, or with --json=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
+  sub->add_option("--json", o->json, "As JSON to stdout, or with --json=FILE to FILE")->check(output_file())->type_name("[=FILE]");
   sub->callback([&chosen, o] { chosen = [o] { return info(*o); }; });
 }
 

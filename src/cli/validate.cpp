@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "device/catalogue.h"
@@ -137,7 +138,7 @@ void add_validation_options(CLI::App& command, ValidationOptions& o, const char*
           ""))
       ->type_name("POINTS")
       ->group(group);
-  command.add_option("--html", o.html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(CLI::Validator(refuse_empty, ""))->type_name("[=FILE]");
+  command.add_option("--html", o.html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(output_file())->type_name("[=FILE]");
   add_output_options(command, o.output);
   add_progress_option(command, o.output);
 }
@@ -239,10 +240,12 @@ Error interrupted_validation(const Error& error) {
 int end_page(std::vector<AreaReport> areas, const std::string& page, const RunClock& clock, const ValidationOptions& o) {
   result::Result result = joined(areas);
   clock.finish(result);
-  if (!o.output.json.empty()) write_result(o.output.json, result);
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  if (!o.html.empty()) write_to(o.html, page_of(result));
-  write_text(o.output, page);
+  Writing writing;
+  if (!o.output.json.empty()) writing([&] { write_result(o.output.json, result); });
+  if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, report::csv(result)); });
+  if (!o.html.empty()) writing([&] { write_to(o.html, page_of(result)); });
+  write_text(writing, o.output, page);
+  writing.end();
   return 0;
 }
 
@@ -285,10 +288,12 @@ int end_validation(std::vector<AreaReport> reports, const RunClock& clock, const
   result::Result result = joined(reports);
   if (stopped) note_stop(result.manifest, *stopped);
   clock.finish(result);
-  if (!o.output.json.empty()) write_result(o.output.json, result);
-  if (!o.output.csv.empty()) write_to(o.output.csv, report::csv(result));
-  if (!o.html.empty()) write_to(o.html, page_of(result));
-  write_text(o.output, text);
+  Writing writing;
+  if (!o.output.json.empty()) writing([&] { write_result(o.output.json, result); });
+  if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, report::csv(result)); });
+  if (!o.html.empty()) writing([&] { write_to(o.html, page_of(result)); });
+  write_text(writing, o.output, text);
+  writing.end();
   if (stopped) throw *stopped;
   if (!worse.empty())
     throw Error(ExitCode::check_failed, "validate-gate", fmt::format("{} rows are worse than the kept ones or gone, the first: {}", worse.size(), worse.front()), "the report lists them; where that is meant, --update keeps the new rows");

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/text_file.h"
 #include "cli/output.h"
+#include "cli/output_option.h"
 #include "device/catalogue.h"
 
 namespace simtlab::cli {
@@ -126,7 +127,7 @@ void add_validate_page(CLI::App& validate, Action& chosen) {
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--rows", o->rows, "Folder of the kept rows (default: validation/ in the data folder)")->check(not_empty)->type_name("DIR");
   sub->add_option("--prose", o->prose, "Folder of the parts (default: docs/validation.d beside the data folder)")->check(not_empty)->type_name("DIR");
-  sub->add_option("--html", o->html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(not_empty)->type_name("[=FILE]");
+  sub->add_option("--html", o->html, "The rows as one self-contained page with charts to stdout, or with --html=FILE to FILE")->check(output_file())->type_name("[=FILE]");
   add_output_options(*sub, o->output);
   sub->callback([&chosen, o] { chosen = [o] { return write_page(*o); }; });
 }

@@ -35,7 +35,13 @@ Writer::Writer(std::filesystem::path path) : path_(std::move(path)), temporary_(
   if (fd_ < 0) throw Error(ExitCode::failure, "file-write", fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
   Buffer header(magic.begin(), magic.end());
   trace::put_u32(header, format_version);
-  put(header.data(), header.size());
+  try {
+    put(header.data(), header.size());
+  } catch (...) {
+    ::unlink(temporary_.c_str());   // of what was not made there is no destructor
+    ::close(fd_);
+    throw;
+  }
 }
 
 Writer::~Writer() {

@@ -52,6 +52,29 @@ TEST_F(Files, reads_back_what_it_wrote_byte_for_byte) {
   EXPECT_EQ(read_file(directory_ / "x", 0), "");
 }
 
+TEST_F(Files, trying_to_write_finds_what_writing_would_and_leaves_nothing) {
+  write_file_atomically(directory_ / "old", "1");
+  const auto entries = [&] { return std::distance(fs::directory_iterator(directory_), fs::directory_iterator()); };
+  for (const char* good : {"new", "old"}) check_writable(directory_ / good);
+  check_writable("/dev/null");
+  for (const char* good : {".", "made/and/made"}) check_writable_folder(directory_ / good);
+  EXPECT_EQ(entries(), 1);
+  EXPECT_EQ(read_file(directory_ / "old", 10), "1");
+  std::string message;
+  for (const fs::path& bad : {directory_, directory_ / "none" / "x", directory_ / "old" / "x", fs::path("/proc/x")}) {
+    std::string written;
+    EXPECT_EQ(error_id([&] { check_writable(bad); }, &message), "file-write") << bad;
+    EXPECT_EQ(error_id([&] { write_file_atomically(bad, ""); }, &written), "file-write") << bad;
+    EXPECT_EQ(message, written);
+    EXPECT_THAT(message, HasSubstr(bad.string()));
+  }
+  for (const fs::path& bad : {directory_ / "old", directory_ / "old" / "x", fs::path("/proc/x")}) {
+    EXPECT_EQ(error_id([&] { check_writable_folder(bad); }, &message), "file-write") << bad;
+    EXPECT_THAT(message, HasSubstr(bad.string()));
+  }
+  EXPECT_EQ(entries(), 1);
+}
+
 TEST_F(Files, leaves_no_temporary_file_behind) {
   write_file_atomically(directory_ / "x", "1");
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 1);
