@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "cli/program.h"
+#include "cli/program_results.h"
 #include "cli/replay.h"
 #include "cli/run.h"
 #include "cli/signals.h"
@@ -67,17 +68,17 @@ Error no_gpu_use(const ProgramResult& r, const std::string& name) {
 }
 
 // What ended the run becomes part of the manifest before it is written.
-void note_limits(ProgramResult& r, const device::ToolOptions& o) {
+void note_ending(ProgramResult& r, const device::ToolOptions& o, const std::string& name, const result::RunConfig& config) {
   result::Manifest& m = r.result.manifest;
-  if (r.timed_out) {
-    const Error error = time_limit(o, m.stopped_at);
-    m.interrupted = false;
-    m.failure = error.format();
-    m.failure_id = error.id();
-    m.failure_code = static_cast<int>(error.code());
-  } else if (r.interrupted) {
-    m.interrupted = true;
-  }
+  if (!r.timed_out && r.interrupted) m.interrupted = true;
+  std::optional<Error> error;
+  if (r.timed_out) error = time_limit(o, m.stopped_at);
+  else if (!r.interrupted && m.failure.empty()) error = what_is_lost(r, name, config);
+  if (!error) return;
+  m.interrupted = false;
+  m.failure = error->format();
+  m.failure_id = error->id();
+  m.failure_code = static_cast<int>(error->code());
 }
 
 int exit_code_of(const ProgramResult& r, const std::string& name, const std::string& color) {
@@ -90,9 +91,6 @@ int exit_code_of(const ProgramResult& r, const std::string& name, const std::str
     talk_error(m.failure, color);
     return m.failure_code == 0 ? static_cast<int>(ExitCode::program_failed) : m.failure_code;
   }
-  if (r.signal != 0)
-    throw Error(ExitCode::program_failed, "program-exit",
-                fmt::format("{} was ended by signal {} ({})", name, r.signal, ::strsignal(r.signal)));
   if (r.exit_status != 0)
     throw Error(ExitCode::program_failed, "program-exit",
                 fmt::format("{} ended with status {}", name, r.exit_status),
@@ -116,12 +114,12 @@ int program(const Run& options, const std::string& name, const std::vector<std::
   add_to(config, wanted);
   add_to(config, options.checkpoint);
   narrate_setup(options.output, configuration, device, options.output.verbose > 1 ? hash_inputs(inputs) : std::vector<result::InputHash>{});
-  ProgramResult r = run_program({command, std::move(config), options.mute, data_on_stdout(options.output), options.output, device.device.name});
+  ProgramResult r = run_program({command, config, options.mute, data_on_stdout(options.output), options.output, device.device.name});
   if (options.processes != nullptr) *options.processes = r.processes;
   // A program that is linked with CUDA and gives it nothing to do has an empty result.
   const bool empty = !r.used_gpu && r.linked && r.exit_status == 0;
   if (!r.used_gpu && !r.interrupted && !r.timed_out && !empty) throw no_gpu_use(r, name);
-  note_limits(r, configuration.options);
+  note_ending(r, configuration.options, name, config);
   result::Manifest& m = r.result.manifest;
   m.device = device.device.name;
   m.mode = configuration.options.mode;

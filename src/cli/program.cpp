@@ -22,13 +22,13 @@
 #include "base/elf.h"
 #include "cli/host.h"
 #include "cli/output.h"
+#include "cli/program_results.h"
 #include "cli/progress.h"
 #include "cli/relay.h"
 #include "cli/signals.h"
 #include "cli/temporary.h"
 #include "device/catalogue.h"
 #include "result/json.h"
-#include "result/totals.h"
 
 namespace simtlab::cli {
 namespace {
@@ -110,7 +110,7 @@ pid_t start(const fs::path& program, std::vector<std::string> command, std::vect
     // A simtlab that is killed outright must not leave its program running.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
-    for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE}) std::signal(signal, SIG_DFL);
+    for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
     if (streams.of_a_caller) {
       // The thread that works for a caller leaves signals to the caller's own.
       sigset_t none;
@@ -180,32 +180,6 @@ std::string ending(int status, const Signals& signals) {
   return WEXITSTATUS(status) == 0 ? "done" : fmt::format("ended with status {}", WEXITSTATUS(status));
 }
 
-// Results of all processes that used the GPU, in the order in which they ended.
-void collect(const fs::path& first, ProgramResult& out) {
-  std::error_code ignored;
-  for (unsigned i = 0;; ++i) {
-    const fs::path path = i == 0 ? first : fs::path(fmt::format("{}.{}", first.string(), i));
-    if (!fs::exists(path, ignored)) break;
-    result::Result one =
-        result::read_result_file(path);
-    out.processes.push_back(one.kernels.size());
-    if (i == 0) {
-      out.result = std::move(one);
-      out.used_gpu = true;
-      continue;
-    }
-    for (result::KernelResult& k : one.kernels) out.result.kernels.push_back(std::move(k));
-    if (out.result.manifest.failure.empty() && !one.manifest.failure.empty()) {
-      out.result.manifest.failure = one.manifest.failure;
-      out.result.manifest.failure_id = one.manifest.failure_id;
-      out.result.manifest.failure_code = one.manifest.failure_code;
-    }
-    if (out.result.manifest.stopped_at.empty()) out.result.manifest.stopped_at = one.manifest.stopped_at;
-    out.result.manifest.interrupted = out.result.manifest.interrupted || one.manifest.interrupted;
-    out.result.total = result::combine_totals(out.result.total, one.total, out.result.kernels);
-  }
-}
-
 }  // namespace
 
 fs::path find_program(const std::string& name) {
@@ -272,6 +246,8 @@ ProgramResult run_program(const ProgramRun& run) {
   Signals signals(run.config.max_time_s);
   Progress progress(run.config.mode == "predict" ? "predicting" : "simulating", run.output, {pulse ? pulse->get() : nullptr, shares_terminal, run.device, run.config.mode});
   const bool of_a_caller = words.descriptor() >= 0;
+  ProgramResult out;
+  out.begun = fs::last_write_time(config);   // by the clock of files
   const pid_t child = start(program, run.command, std::move(environment),
                             {of_a_caller ? words.descriptor() : relay.in_place_of(STDOUT_FILENO), of_a_caller ? words.descriptor() : relay.in_place_of(STDERR_FILENO), run.stdout_to_stderr,
                              run.mute, of_a_caller});
@@ -285,14 +261,13 @@ ProgramResult run_program(const ProgramRun& run) {
   progress.end(ending(status, signals));
   words.hand_over();
 
-  ProgramResult out;
   out.linked = std::ranges::any_of(facts.needed,
                                    [](const std::string& name) { return name.starts_with("libcudart.so") || name.starts_with("libOpenCL.so"); });
   out.interrupted = signals.interrupted();
   out.timed_out = signals.timed_out();
   out.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   out.exit_status = out.signal != 0 ? 128 + out.signal : WEXITSTATUS(status);
-  collect(result, out);
+  collect_results(result, out);
   out.result.manifest.program_exit_status = out.exit_status;
   return out;
 }

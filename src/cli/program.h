@@ -23,8 +23,13 @@ struct ProgramRun {
 struct ProgramResult {
   result::Result result;
   std::vector<std::size_t> processes;   // that used the GPU: kernels of each, in the order of the result
-  bool used_gpu = false;  // the runtime library wrote a result
+  bool used_gpu = false;  // the runtime library wrote a result, or left a part of one
+  // Of processes that ended without writing their result (_exit, a signal): kernels that were under way, and kernels that ended and are
+  // not in the result.
+  bool cut_off = false;
+  std::uint64_t under_way = 0, missing = 0;
   bool linked = false;    // the program asks for the runtime library, or for OpenCL's loader
+  std::filesystem::file_time_type begun;   // files that are older are of an earlier run
   int exit_status = 0;    // 128 + signal number if a signal ended it
   int signal = 0;
   bool interrupted = false, timed_out = false;

@@ -211,6 +211,34 @@ const result::Timeline& Gpu::timeline() const {
   return impl_->recorded;
 }
 
+Counters Gpu::counters() const {
+  const Impl& m = *impl_;
+  Counters out;
+  out.launches = m.launches, out.skipped = m.skipped, out.ended = m.ended;
+  out.copies = m.copy_count, out.filled_bytes = m.fill_bytes, out.peak_bytes = m.peak_bytes;
+  std::ranges::copy(m.copy_bytes, out.copied_bytes);
+  out.copy_ns = m.copy_time_ns, out.span_ns = m.schedule.span_ns();
+  out.timed = m.timing ? 1 : 0;
+  return out;
+}
+
+void set_totals(const Counters& c, result::Metrics& total) {
+  if (c.timed != 0 && c.skipped == 0) total.set("program.time", c.span_ns);
+  if (c.skipped != 0) total.set("program.kernels.skipped", c.skipped);
+  total.set("program.kernels", c.launches);
+  total.set("copy.time", c.copy_ns);
+  total.set("copy.count", c.copies);
+  total.set("copy.h2d.bytes", c.copied_bytes[0]);
+  total.set("copy.d2h.bytes", c.copied_bytes[1]);
+  total.set("copy.d2d.bytes", c.copied_bytes[2]);
+  total.set("copy.fill.bytes", c.filled_bytes);
+  total.set("memory.allocated.peak", c.peak_bytes);
+}
+
+void Gpu::add_study_totals(result::Metrics& total) const {
+  if (impl_->options.mode == Mode::cache) impl_->study_totals(total);
+}
+
 result::Result Gpu::result() const {
   const Impl& m = *impl_;
   result::Result out;
@@ -219,17 +247,8 @@ result::Result Gpu::result() const {
   out.kernels = m.kernels;
   out.kernels.insert(out.kernels.end(), m.merged.begin(), m.merged.end());
   out.total = result::combine(out.kernels);
-  if (m.options.mode == Mode::cache) m.study_totals(out.total);
-  if (m.timing && m.skipped == 0) out.total.set("program.time", m.schedule.span_ns());
-  if (m.skipped != 0) out.total.set("program.kernels.skipped", m.skipped);
-  out.total.set("program.kernels", m.launches);
-  out.total.set("copy.time", m.copy_time_ns);
-  out.total.set("copy.count", m.copy_count);
-  out.total.set("copy.h2d.bytes", m.copy_bytes[0]);
-  out.total.set("copy.d2h.bytes", m.copy_bytes[1]);
-  out.total.set("copy.d2d.bytes", m.copy_bytes[2]);
-  out.total.set("copy.fill.bytes", m.fill_bytes);
-  out.total.set("memory.allocated.peak", m.peak_bytes);
+  add_study_totals(out.total);
+  set_totals(counters(), out.total);
   out.total.set("host.wall_time", seconds_since(m.start));
   if (m.launch_wall_seconds > 0 && m.wall_instructions > 0)
     out.total.set("host.rate.warp_instructions", m.wall_instructions / m.launch_wall_seconds);

@@ -6,6 +6,7 @@
 // the result is absent.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -39,6 +40,25 @@ namespace simtlab::gpu {
 
 class SharedDevice;
 
+// What a GPU counted so far besides its kernels' own metrics: plain numbers, for totals.
+struct Counters {
+  std::uint64_t launches = 0, skipped = 0, ended = 0;   // kernels submitted; those that were not chosen; ended and kept
+  std::uint64_t copies = 0, copied_bytes[3] = {0, 0, 0}, filled_bytes = 0, peak_bytes = 0;   // by Gpu::CopyKind
+  double copy_ns = 0, span_ns = 0;                      // span_ns: from the first activity to the last
+  std::uint64_t timed = 0;                              // 1: span_ns means something
+  bool operator==(const Counters&) const = default;
+  // Kernels that are submitted and have not ended.
+  std::uint64_t under_way() const { return launches - std::min(launches, skipped + ended); }
+};
+void set_totals(const Counters& counters, result::Metrics& total);
+
+// A launch whose result is kept: alone, or added to those of the same kernel once there are too many.
+struct EndedKernel {
+  std::uint64_t number = 0;                             // of the launch, from 1
+  const result::KernelResult& kernel;
+  bool merged = false;
+};
+
 enum class Mode : std::uint8_t { timing, functional, cache, predict };
 Mode mode_of(std::string_view name);   // "timing" and so on; timing for what is none
 std::string_view name_of(Mode mode);
@@ -62,6 +82,7 @@ struct Options {
   PredictOptions predict{};                     // predict mode only
   std::function<void(std::string_view)> print;  // device printf
   std::function<void(const result::KernelResult&)> on_kernel;   // as each launch's result is known
+  std::function<void(const EndedKernel&)> on_kept;   // as it has its place in the result
   std::filesystem::path record;                 // trace of all that happens (docs/traces.md); empty: none
   CheckpointOptions checkpoint;
   std::shared_ptr<SharedDevice> shared;         // kernels run there (timing mode); null: on a GPU of their own
@@ -154,6 +175,9 @@ class Gpu {
   // Everything so far: kernels in launch order, totals (sums, time from first to last activity, copies). Of very many
   // launches the first 4096 stand one by one; the later ones of a kernel are merged, with `launches` > 1.
   result::Result result() const;
+  Counters counters() const;
+  // What a study counted over all launches so far; nothing in other modes.
+  void add_study_totals(result::Metrics& total) const;
   // What was recorded of the window that was asked for.
   const result::Timeline& timeline() const;
 

@@ -181,7 +181,7 @@ struct Gpu::Impl final : KernelEngine {
   std::uint64_t copy_bytes[3] = {0, 0, 0};   // by CopyKind
   std::uint64_t fill_bytes = 0, copy_count = 0, peak_bytes = 0;
   double copy_time_ns = 0;
-  std::uint64_t launches = 0, skipped = 0;   // launches submitted; those of them that were not chosen
+  std::uint64_t launches = 0, skipped = 0, ended = 0;   // launches submitted; those of them that were not chosen; that are kept
   std::set<const ptx::Function*> looked_at;  // for warnings
   std::map<std::string, std::uint64_t> launches_of;   // by kernel, while there is a choice
   double launch_wall_seconds = 0;

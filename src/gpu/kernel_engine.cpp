@@ -190,6 +190,7 @@ void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double
 
 // In the order of the launches. Bounds the memory of a program with millions of them.
 void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& result) {
+  ++ended;
   if (profile_lines + result.profile.lines.size() > profile_lines_kept) {
     const auto earlier = std::ranges::find_if(kernels, [&](const result::KernelResult& k) {
       return k.name == result.name && !k.profile.empty();
@@ -206,6 +207,7 @@ void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& 
     const auto at = std::ranges::upper_bound(kernel_numbers, number) - kernel_numbers.begin();
     kernel_numbers.insert(kernel_numbers.begin() + at, number);
     kernels.insert(kernels.begin() + at, std::move(result));
+    if (options.on_kept) options.on_kept({number, kernels[static_cast<std::size_t>(at)], false});
     while (series_rows > series_rows_kept) halve_longest_series();
     return;
   }
@@ -213,14 +215,16 @@ void Gpu::Impl::keep_within_bounds(std::uint64_t number, result::KernelResult&& 
   result.series = {};   // merged launches have none
   const auto same = std::find_if(merged.begin(), merged.end(),
                                  [&](const result::KernelResult& k) { return k.name == result.name; });
+  const auto place = static_cast<std::size_t>(same - merged.begin());
   if (same == merged.end()) {
     merged.push_back(std::move(result));
-    return;
+  } else {
+    std::vector<result::KernelResult> both;
+    both.push_back(std::move(*same));
+    both.push_back(std::move(result));
+    *same = std::move(result::merge_by_name(both).front());
   }
-  std::vector<result::KernelResult> both;
-  both.push_back(std::move(*same));
-  both.push_back(std::move(result));
-  *same = std::move(result::merge_by_name(both).front());
+  if (options.on_kept) options.on_kept({number, merged[place], true});
 }
 
 void Gpu::Impl::halve_longest_series() {

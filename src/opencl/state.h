@@ -78,11 +78,14 @@ cl_int call(Body&& body) {
   std::unique_lock lock(state.mutex);
   current_lock() = &lock;
   const session::DefaultFloatControl float_control;
+  cl_int code = CL_SUCCESS;
   try {
-    return body(state);
+    code = body(state);
   } catch (...) {
-    return code_of_current_exception(state);
+    code = code_of_current_exception(state);
   }
+  state.keep_counts();
+  return code;
 }
 
 // body: std::shared_ptr<T>(State&). The program gets a handle with one reference.

@@ -294,6 +294,9 @@ const std::vector<Term>& error_ids() {
       {"program-start", "A process could not be started.", "See the system's reason in the message."},
       {"program-exit", "The simulated program ended with a status other than 0 or by a signal.",
        "Its own messages stand above; its status is manifest.program.exit_status of the JSON."},
+      {"program-left", "The simulated program, or a process of it, ended without running its exit handlers, and something is lost.",
+       "After _exit, _Exit or a kill the report has the kernels that had ended. Launches that nobody waited for are not simulated, and traces, "
+       "checkpoints and timelines are not completed: end by exit() or by return from main."},
       {"program-no-cuda", "The program ran but did not use the CUDA runtime or OpenCL library of simtlab.",
        "Link it with libcudart.so: nvcc -cudart shared, or simtlab build."},
       {"program-static-cudart",

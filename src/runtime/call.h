@@ -37,10 +37,12 @@ CudaError call(Body&& body) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   if (runtime.sticky() != success) return note(runtime.sticky());
-  return note(guarded(runtime, [&](Runtime& r) {
+  const CudaError code = guarded(runtime, [&](Runtime& r) {
     if (r.started()) r.gpu();   // a shared GPU may have gone
     return body(r);
-  }));
+  });
+  runtime.keep_counts();
+  return note(code);
 }
 
 // The same for calls that work without a healthy context (queries of versions and errors, clean-up).
@@ -48,7 +50,9 @@ template <typename Body>
 CudaError call_always(Body&& body) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
-  return note(guarded(runtime, body));
+  const CudaError code = guarded(runtime, body);
+  runtime.keep_counts();
+  return note(code);
 }
 
 }  // namespace simtlab::runtime

@@ -80,7 +80,7 @@ void watch(Session& session, int requests, int answers, double limit_s) {
     if (ready > 0 && read(requests, &what, 1) != 1) return;
     if (what == crash) {
       const bool locked = lock_soon(session, 1000);
-      write_result(session);
+      write_result(session, true);
       if (locked) session.mutex.unlock();
       [[maybe_unused]] const ssize_t n = write(answers, &crash, 1);
       return;
@@ -89,24 +89,24 @@ void watch(Session& session, int requests, int answers, double limit_s) {
     interrupted = true;
     const bool locked = lock_soon(session, 20000);
     session.mark_interrupted();
-    write_result(session);
+    write_result(session, true);
     if (locked) session.mutex.unlock();
     std::fflush(stdout);
     _exit(static_cast<int>(ExitCode::interrupted));
   }
 }
 
-void write_or_throw(Session& session, const char* path) {
+// False: there is nothing to write.
+bool write_or_throw(Session& session, const char* path) {
   std::optional<result::Result> result = session.result();
-  if (!result) return;
-  if (const std::string& timeline = session.config().timeline; !timeline.empty() && session.started())
-    result::write_timeline(timeline, session.gpu().timeline());
+  if (!result) return false;
   if (session.config().timeline_states && session.started()) result::add_sm_timeline(*result, session.gpu().timeline());
   if (written_as.empty()) {
     written_as = result::write_result_file(path, *result);
-    return;
+    return true;
   }
   result::save_result_file(written_as, *result);
+  return true;
 }
 
 // Tables that are built at first use are torn down in the reverse order: whatever writing a result needs must
@@ -125,10 +125,14 @@ struct AtEnd {
     if (getpid() != owner) return;  // a forked child has nothing to say
     const bool locked = lock_soon(session, 1000);
     if (locked && session.started()) session.settle();
-    write_result(session);
+    write_result(session, true);
     if (locked) session.mutex.unlock();
   }
 };
+
+// quick_exit() runs no destructors.
+Session* at_quick_end = nullptr;
+void quick_end() { const AtEnd end{*at_quick_end}; }
 
 }  // namespace
 
@@ -142,6 +146,8 @@ void watch_process(Session& session) {
   owner = getpid();
   rehearse();
   static const AtEnd at_end{session};
+  at_quick_end = &session;
+  ::at_quick_exit(quick_end);
   if (std::getenv("SIMTLAB_RESULT") == nullptr && session.config().max_time_s <= 0) return;
   int requests[2], answers[2];
   if (pipe2(requests, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) return;
@@ -170,13 +176,15 @@ std::string claim_output(const std::string& file, const std::string& kind) {
   return {};
 }
 
-void write_result(Session& session) {
+void write_result(Session& session, bool last) {
   const char* path = std::getenv("SIMTLAB_RESULT");
   if (path == nullptr || *path == '\0') return;
+  const NoFileSizeSignal quiet;
   try {
     session.finish_recording();
     session.finish_checkpoint();
-    write_or_throw(session, path);
+    session.finish_timeline();
+    if (write_or_throw(session, path)) session.result_is_written(written_as, last);
   } catch (const Error& error) {
     std::fprintf(stderr, "simtlab: %s", error.format().c_str());
   } catch (const std::exception& error) {
@@ -186,7 +194,7 @@ void write_result(Session& session) {
 
 void stop_interrupted(Session& session, const std::string& where) {
   session.mark_interrupted(where);
-  write_result(session);
+  write_result(session, true);
   std::fflush(stdout);
   _exit(static_cast<int>(ExitCode::interrupted));
 }

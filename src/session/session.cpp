@@ -22,6 +22,9 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string{} : std::string{value};
 }
 
+// `simtlab run` waits for the end of this process.
+bool started_by_tool() { return !environment("SIMTLAB_RUN_CONFIG").empty() && !environment("SIMTLAB_RESULT").empty(); }
+
 // The data files of this library, for programs that are started without `simtlab run`: beside the library, or
 // in the source tree that built it.
 void find_data() {
@@ -109,6 +112,7 @@ gpu::Gpu& Session::gpu() {
     options.observe = {config_.lines, config_.series, {config_.timeline_from, config_.timeline_to, config_.timeline_sm, !config_.timeline.empty(), config_.timeline_states}};
     // Through stdio, so that it keeps its place among the program's own output.
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+    begin_to_keep(options);
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);
   } catch (const Error& error) {
     start_failure_ = std::make_shared<Error>(error);
@@ -119,6 +123,24 @@ gpu::Gpu& Session::gpu() {
   return *gpu_;
 }
 
+// Without `simtlab run` nobody would look.
+void Session::begin_to_keep(gpu::Options& options) {
+  if (!started_by_tool()) return;
+  kept_ = std::make_unique<KeptWriter>(environment("SIMTLAB_RESULT") + ".kept");
+  options.on_kept = [this](const gpu::EndedKernel& kernel) {
+    result::Metrics study;
+    gpu_->add_study_totals(study);
+    kept_->add(kernel, study);
+    kept_->count(gpu_->counters());
+  };
+}
+
+void Session::result_is_written(const std::string& file, bool last) {
+  if (!kept_) return;
+  if (last) kept_->remove();
+  else kept_->wrote(file);
+}
+
 void Session::warn(const std::string& text) {
   constexpr std::size_t most = 64;  // a program in a loop must not fill the terminal
   if (told_.size() >= most || !told_.insert(text).second) return;
@@ -126,36 +148,59 @@ void Session::warn(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// The first one counts. `simtlab run` prints it when the program has ended, also if that happens by _exit or
-// a signal.
+// The first one counts. `simtlab run` prints it when the program has ended, however that happens.
 void Session::keep_failure(const Error& error) {
   if (!failure_.empty()) return;
+  note_failure(error);
+  write_result(*this, false);
+}
+
+void Session::note_failure(const Error& error) {
+  if (!failure_.empty()) return warn("simtlab: " + error.format());
   failure_ = error.format();
   failure_id_ = error.id();
   failure_code_ = static_cast<int>(error.code());
-  write_result(*this);
+  if (!kept_) return;
+  result::Manifest manifest;
+  manifest.failure = failure_;
+  manifest.failure_id = failure_id_;
+  manifest.failure_code = failure_code_;
+  kept_->fail(manifest);
 }
 
 void Session::tell_and_keep(const Error& error) {
-  const bool told_by_tool = failure_.empty() && !environment("SIMTLAB_RUN_CONFIG").empty() &&
-                            !environment("SIMTLAB_RESULT").empty();
-  if (told_by_tool)
+  if (failure_.empty() && started_by_tool())
     told_.insert("simtlab: " + error.format());
   else
     warn("simtlab: " + error.format());
   keep_failure(error);
 }
 
-// Not by way of keep_failure(): it is what calls this.
+// None of the three by way of keep_failure(): it is what calls them.
+void Session::finish_recording() {
+  if (!gpu_) return;
+  try {
+    gpu_->finish_recording();
+  } catch (const Error& error) {
+    note_failure(error);
+  }
+}
+
 void Session::finish_checkpoint() {
   if (!gpu_) return;
   try {
     gpu_->finish_checkpoint(!interrupted_ && failure_.empty());
   } catch (const Error& error) {
-    if (!failure_.empty()) return;
-    failure_ = error.format();
-    failure_id_ = error.id();
-    failure_code_ = static_cast<int>(error.code());
+    note_failure(error);
+  }
+}
+
+void Session::finish_timeline() {
+  if (!gpu_ || config_.timeline.empty()) return;
+  try {
+    result::write_timeline(config_.timeline, gpu_->timeline());
+  } catch (const Error& error) {
+    note_failure(error);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "device/catalogue.h"
 #include "gpu/gpu.h"
 #include "result/run_config.h"
+#include "session/kept.h"
 
 namespace simtlab::session {
 
@@ -44,10 +45,16 @@ class Session {
     interrupted_ = true;
     stopped_at_ = where;
   }
-  void finish_recording() {
-    if (gpu_) gpu_->finish_recording();
-  }
+  // Complete the files that a run writes besides its result. What can't be written is the run's failure; the result is not lost for it.
+  void finish_recording();
   void finish_checkpoint();
+  void finish_timeline();
+  // At the end of a call of the program: what it changed outlives this process (session/kept.h).
+  void keep_counts() {
+    if (kept_ && gpu_) kept_->count(gpu_->counters());
+  }
+  // The result is written. last: the process ends, and it says everything.
+  void result_is_written(const std::string& file, bool last);
   // Result so far; nullopt if the program made no call that counts.
   std::optional<result::Result> result();
 
@@ -59,13 +66,16 @@ class Session {
  private:
   void read_configuration();
   void keep_failure(const Error& error);
+  void note_failure(const Error& error);   // for the result that is about to be written
   Pulse* pulse();
+  void begin_to_keep(gpu::Options& options);
 
   bool configured_ = false;
   result::RunConfig config_;
   std::optional<device::LoadedDevice> loaded_;
   std::shared_ptr<const Error> start_failure_;
   std::unique_ptr<PulseFile> pulse_;   // before the GPU, which writes there
+  std::unique_ptr<KeptWriter> kept_;   // likewise; null: nobody would read it
   std::unique_ptr<gpu::Gpu> gpu_;
   std::set<std::string> told_;
   std::string failure_, failure_id_, stopped_at_;
