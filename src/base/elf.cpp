@@ -74,6 +74,7 @@ class Elf {
       const std::string name = text_at(table, s.sh_name);
       if (name == ".nv_fatbin" || name == ".nvFatBinSegment" || name == "__nv_relfatbin")
         facts.has_fatbin = true;
+      if (name == "__nv_relfatbin") facts.relocatable = true;
     }
   }
 
@@ -129,7 +130,11 @@ void check_cuda_linkage(const ElfFacts& facts, const std::string& program) {
   if (facts.has_fatbin && !facts.needs("libcudart.so"))
     throw Error(ExitCode::unsupported, "program-static-cudart",
                 fmt::format("{} has the CUDA runtime linked in statically", program),
-                "rebuild it with `nvcc -cudart shared ...`, or run its source: simtlab run app.cu");
+                "rebuild it with `nvcc -cudart shared ...` (CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared), or run its source: simtlab run app.cu");
+  if (facts.relocatable)
+    throw Error(ExitCode::unsupported, "program-relocatable",
+                fmt::format("{} has relocatable device code (-rdc=true): simtlab does not link device code", program),
+                "put the device code that calls each other into one source file and build without -rdc=true and -dc (CMake: CUDA_SEPARABLE_COMPILATION OFF)");
 }
 
 }  // namespace simtlab

@@ -11,6 +11,7 @@ namespace simtlab {
 struct ElfFacts {
   bool is_elf = false;
   bool is_x86_64 = false;
+  bool relocatable = false;   // device code that nvcc would have linked (-rdc=true)
   bool has_fatbin = false;          // sections .nv_fatbin, .nvFatBinSegment or ours
   bool has_interpreter = false;     // the dynamic loader starts it; without one nothing can be loaded before it
   bool imports_cuda = false;        // has_fatbin, and the functions that register it or launch are another file's

@@ -5,18 +5,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <new>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/shown.h"
 #include "cli/cli.h"
+#include "cli/compile.h"
 #include "cli/execute.h"
 #include "cli/host.h"
 #include "cli/manifest.h"
 #include "cli/option_tree.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
+#include "frontend/nvcc_options.h"
 
 namespace simtlab::cli {
 namespace {
@@ -116,8 +119,27 @@ void add_all_commands(CLI::App& app, Action& chosen, const std::optional<std::ve
   app.set_version_flag("--version", "simtlab " + std::string(version()));
 }
 
+// Of commands that compile: a value of one of nvcc's options is none of the command's own. `ours` is in CLI11's order.
+void keep_values(const CLI::App& app, std::vector<std::string>& ours) {
+  if (std::ranges::none_of(ours, is_source)) return;
+  std::vector<std::string> words(ours.rbegin(), ours.rend());
+  const CLI::App* command = &app;
+  std::size_t first = 0;
+  for (bool found = true; found && first < words.size(); first += found ? 1 : 0) {
+    found = false;
+    for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; }))
+      if (sub->get_name() == words[first]) command = sub, found = true;
+  }
+  if (!command->get_allow_extras() || command->get_prefix_command()) return;
+  const std::vector<std::string> joined = frontend::with_values_joined({words.begin() + static_cast<std::ptrdiff_t>(first), words.end()}, option_names(*command));
+  words.resize(first);
+  words.insert(words.end(), joined.begin(), joined.end());
+  ours.assign(words.rbegin(), words.rend());
+}
+
 // Sets `chosen` (see Action). A code: of --help and --version, of which the text was printed, or of a command that only holds others.
 std::optional<int> parse(CLI::App& app, std::vector<std::string> ours) {
+  keep_values(app, ours);
   try {
     app.parse(std::move(ours));
   } catch (const CLI::Success& e) {
@@ -180,6 +202,20 @@ std::string path_of(const CLI::App& command) {
   return above == nullptr ? "simtlab" : path_of(*above) + " " + command.get_name();
 }
 
+// What somebody wanted who gave a file instead of a command; empty: it is no file that can be run.
+std::string line_to_run(const std::string& file) {
+  std::error_code ignored;
+  const std::string name = shown(file);
+  const auto ends = [&](std::initializer_list<const char*> endings) { return std::ranges::any_of(endings, [&](const char* e) { return file.ends_with(e); }); };
+  if (ends({".ptx"})) return fmt::format("simtlab run {} --launch FILE", name);
+  if (ends({".cl"})) return fmt::format("simtlab run {} --global N --local N --arg ...", name);
+  if (is_source(file) || ends({".simt", "kernelslist.g"})) return "simtlab run " + name;
+  if (ends({".json"})) return "simtlab report " + name;
+  if (std::filesystem::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0)
+    return fmt::format("simtlab run -- {}{}", file.find('/') == std::string::npos ? "./" : "", name);
+  return {};
+}
+
 }  // namespace
 
 void unexpected_argument(const CLI::App& app, const std::string& argument) {
@@ -202,6 +238,9 @@ void unexpected_argument(const CLI::App& app, const std::string& argument) {
       if (below->get_name() == argument)
         throw Error(ExitCode::usage, "command-unknown", fmt::format("{} has no command '{}'", where, given),
                     fmt::format("did you mean '{} {} {}'?", where, sub->get_name(), argument));
+  if (command.get_parent() == nullptr)
+    if (const std::string line = line_to_run(argument); !line.empty())
+      throw Error(ExitCode::usage, "command-unknown", fmt::format("{} needs a command before '{}'", where, given), line);
   const std::string near = nearest_name(argument.substr(0, 200), names);
   if (!names.empty())
     throw Error(

@@ -1,5 +1,6 @@
 // simtlab run: a CUDA source, an executable or a bare kernel (PTX, OpenCL C) on the simulated GPU.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "cli/signals.h"
 #include "cli/temporary.h"
 #include "frontend/frontend.h"
+#include "frontend/nvcc_options.h"
 #include "frontend/opencl.h"
 #include "session/configuration.h"
 #include "timing/main_memory.h"
@@ -30,29 +32,8 @@
 namespace simtlab::cli {
 namespace {
 
-// nvcc's long options that a source's command line may carry; other words with two dashes are taken for ours.
-bool is_compiler_option(const std::string& argument) {
-  static constexpr const char* known[] = {"--use_fast_math",
-                                          "--gpu-architecture",
-                                          "--generate-code",
-                                          "--gpu-code",
-                                          "--std",
-                                          "--maxrregcount",
-                                          "--ftz",
-                                          "--fmad",
-                                          "--prec-div",
-                                          "--prec-sqrt",
-                                          "--compiler-options",
-                                          "--expt-",
-                                          "--extended-lambda",
-                                          "--default-stream",
-                                          "--include-path",
-                                          "--define-macro",
-                                          "--library",
-                                          "--x"};
-  return !argument.starts_with("--") ||
-         std::ranges::any_of(known, [&](const char* k) { return argument.starts_with(k); });
-}
+// A source's command line may carry nvcc's options; other words with two dashes are taken for ours.
+bool is_compiler_option(const std::string& argument) { return !argument.starts_with("--") || frontend::is_nvcc_option(argument); }
 
 Error no_gpu_use(const ProgramResult& r, const std::string& name) {
   if (r.exit_status != 0)
@@ -203,6 +184,15 @@ namespace {
 // "simtlab run" or "simtlab cache", for hints.
 std::string command_of(const CLI::App& app) { return "simtlab " + app.get_subcommands().front()->get_name(); }
 
+// What is no source, kernel or trace may be a program.
+Error cannot_run(const std::string& command, const std::vector<std::string>& rest) {
+  const std::string what = fmt::format("cannot run '{}'", shown(rest.front()));
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(rest.front(), ignored) && ::access(rest.front().c_str(), X_OK) == 0)
+    return {ExitCode::usage, "run-what", what + ": a program stands behind --", fmt::format("{} -- {}{}", command, rest.front().find('/') == std::string::npos ? "./" : "", shown(fmt::format("{}", fmt::join(rest, " "))))};
+  return {ExitCode::usage, "run-what", what, "a source (app.cu), a kernel (kernel.ptx or kernel.cl, --launch FILE), or -- and a program with its arguments"};
+}
+
 // `run TRACE` and `run --trace TRACE`.
 int run_trace(const CLI::App& app, const Run& options, const std::vector<std::string>& rest, bool more) {
   const std::string file = options.trace.empty() ? rest.front() : options.trace;
@@ -295,10 +285,7 @@ int run_command(const CLI::App& app, Run options, const std::vector<std::string>
     throw Error(ExitCode::usage, "run-what",
                 "--launch, --kernel, --grid, --block, --shared and --arg describe the launch of one PTX or OpenCL C file",
                 command_of(app) + " kernel.ptx --launch FILE");
-  if (!rest.empty())
-    throw Error(
-        ExitCode::usage, "run-what", fmt::format("cannot run '{}'", shown(rest.front())),
-        "a source (app.cu), a kernel (kernel.ptx or kernel.cl, --launch FILE), or -- and a program with its arguments");
+  if (!rest.empty()) throw cannot_run(command_of(app), rest);
   if (!after_dashes || after_dashes->empty())
     throw Error(ExitCode::usage, "run-what", "nothing to run",
                 fmt::format("{0} app.cu, {0} kernel.ptx --launch FILE, or {0} -- ./app ARGS", command_of(app)));

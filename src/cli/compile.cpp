@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/relay.h"
 #include "frontend/frontend.h"
+#include "frontend/nvcc_options.h"
 #include "frontend/process.h"
 
 namespace simtlab::cli {
@@ -27,12 +28,15 @@ frontend::BuildResult build_shown(const frontend::BuildRequest& request, const O
 
 std::filesystem::path compile(std::vector<std::string> arguments, const std::filesystem::path& output,
                               const OutputOptions& shown, const std::string& architecture) {
+  arguments = frontend::with_values_joined(arguments);   // the -v of -Xptxas -v is none of ours
   frontend::BuildRequest request;
   request.architecture = architecture;
   request.verbose =
       std::erase_if(arguments, [](const std::string& a) { return a == "-v" || a == "--verbose"; }) > 0;
   request.arguments = std::move(arguments);
   request.output = output;
+  request.colour = style_for(STDERR_FILENO, shown.color).colour;
+  request.tell = [](const std::string& messages) { talk(messages); };
   const frontend::BuildResult built = build_shown(request, shown);
   for (const std::string& command : built.commands) talk(command + "\n");
   if (!shown.quiet)

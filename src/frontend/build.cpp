@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "frontend/build_cache.h"
+#include "frontend/compiler_messages.h"
 #include "frontend/frontend.h"
 #include "frontend/launch_syntax.h"
 #include "frontend/nvcc_options.h"
@@ -48,6 +50,11 @@ class Builder {
       if (!options_.output.empty() && fs::equivalent(s.path, options_.output, ec))
         throw Error(ExitCode::usage, "option-conflict", "-o " + options_.output + " would overwrite " + s.path,
                     "choose another name");
+    if (options_.compile_only || options_.ptx_only) {
+      if (!options_.output.empty()) check_writable(options_.output);
+    } else {
+      check_writable(options_.output.empty() ? "a.out" : options_.output);
+    }
     result_.notes = options_.notes;
     result_.from_cache = true;
     if (options_.openmp)
@@ -65,7 +72,7 @@ class Builder {
     for (const SourceFile& s : options_.inputs) {
       if (s.language == Language::link) continue;
       if (options_.ptx_only && s.language != Language::cuda) continue;
-      const fs::path product = compile(s);
+      const fs::path product = with_room(cache_.folder(), "compilation of " + s.path, [&] { return compile(s); });
       if (options_.compile_only || options_.ptx_only) {
         const fs::path plain =
             fs::path(s.path).filename().replace_extension(options_.ptx_only ? ".ptx" : ".o");
@@ -74,7 +81,7 @@ class Builder {
         objects.push_back(product);
       }
     }
-    if (!options_.compile_only && !options_.ptx_only) link(objects);
+    if (!options_.compile_only && !options_.ptx_only) with_room(cache_.folder(), "linking", [&] { link(objects); });
     return result_;
   }
 
@@ -85,19 +92,38 @@ class Builder {
     return hash_bytes(text);
   }
 
-  ProcessResult execute(const Command& c) {
+  // Messages of a success are told; those of a failure are left to failed().
+  ProcessResult execute(Command c) {
+    if (request_.colour) c.insert(c.begin() + 1, "-fdiagnostics-color=always");
     if (request_.verbose) {
       std::string line;
       for (const std::string& w : c) line += (line.empty() ? "" : " ") + w;
       result_.commands.push_back(line);
     }
     result_.from_cache = false;
-    return run_process(c);
+    ProcessResult result = run_process(c, Capture::messages);
+    if (result.status == 0) tell(result.output);
+    return result;
   }
 
-  [[noreturn]] static void refused(const std::string& path, const std::string& what) {
-    throw Error(ExitCode::bad_input, "compile-failed",
-                what + " of " + path + " failed: the compiler's messages are above");
+  void tell(const std::string& messages) const {
+    if (messages.empty()) return;
+    if (request_.tell) request_.tell(messages);
+    else std::fwrite(messages.data(), 1, messages.size(), stderr);
+  }
+
+  // what: "device compilation of app.cu".
+  [[noreturn]] void failed(const ProcessResult& result, const std::string& what, const char* id, const std::string& hint) const {
+    constexpr std::size_t screen = 20;   // lines
+    const Diagnosis d = diagnose(result.output, request_.verbose ? std::string::npos : screen);
+    std::error_code ec;
+    constexpr std::uintmax_t little = 64u << 10;
+    if (d.no_room || fs::space(cache_.folder(), ec).available < little)
+      throw no_room(cache_.folder(), what);
+    tell(request_.verbose ? result.output : d.shown);
+    const std::string rest = d.left_out == 0 || request_.verbose ? "" : fmt::format("{} more lines of messages: -v shows them", d.left_out);
+    if (!d.lacking.empty()) throw Error(ExitCode::unsupported, "cuda-absent", fmt::format("{} failed: {}", what, d.lacking), rest);
+    throw Error(ExitCode::bad_input, id, fmt::format("{} failed{}{}", what, d.first.empty() ? "" : ": ", d.first), rest.empty() ? hint : rest);
   }
 
   // Flags that clang needs to compile CUDA without NVIDIA's toolkit.
@@ -213,7 +239,7 @@ class Builder {
       append(c, rewritten);
       append(c, {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", tools_.devmath.string()});
       append(c, {"-MD", "-MF", (scratch_ / "device.d").string(), "-S", source, "-o", ptx.string()});
-      if (execute(c).status != 0) refused(s.path, "device compilation (" + architecture + ")");
+      if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, fmt::format("device compilation ({}) of {}", architecture, s.path), "compile-failed", "");
       note_dependencies(scratch_ / "device.d", read);
       std::string text = read_file(ptx, kLargestPtx, "PTX");
       if (options_.max_registers > 0) limit_registers(text, options_.max_registers);
@@ -234,7 +260,7 @@ class Builder {
     append(c, options_.common);
     append(c, rewritten);
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c", source, "-o", object.string()});
-    if (execute(c).status != 0) refused(s.path, "host compilation");
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, "host compilation of " + s.path, "compile-failed", "");
     note_dependencies(scratch_ / "host.d", read);
     return object;
   }
@@ -272,7 +298,7 @@ class Builder {
       if (cxx || w.rfind("-std=", 0) != 0) c.push_back(w);  // -std=c++NN means nothing for C
     append(c, {"-MD", "-MF", (scratch_ / "host.d").string(), "-c",
                fs::absolute(s.path).lexically_normal().string(), "-o", object.string()});
-    if (execute(c).status != 0) refused(s.path, "compilation");
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, "compilation of " + s.path, "compile-failed", "");
     note_dependencies(scratch_ / "host.d", read);
     return object;
   }
@@ -307,10 +333,7 @@ class Builder {
            {"-L" + tools_.library.string(), "-l:libcudart.so.12", "-Wl,-rpath," + tools_.library.string()});
     if (options_.openmp) c.push_back("-lgomp");
     append(c, {"-lm", "-o", product.string()});
-    if (execute(c).status != 0)
-      throw Error(ExitCode::bad_input, "link-failed",
-                  "linking " + output.string() + " failed: the linker's messages are above",
-                  "a missing C++ library comes with the Debian package g++");
+    if (const ProcessResult r = execute(std::move(c)); r.status != 0) failed(r, "linking " + output.string(), "link-failed", "a missing C++ library comes with the Debian package g++");
     deliver(cache_.store(key, product, read), output, true);
   }
 

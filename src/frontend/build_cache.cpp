@@ -73,6 +73,11 @@ fs::path BuildCache::store(const std::string& key, const fs::path& product,
   return folder_ / name;
 }
 
+Error no_room(const fs::path& cache, const std::string& what) {
+  return {ExitCode::failure, "cache-full", what + " failed: no room in the cache folder " + cache.string(),
+          "make room there, or let SIMTLAB_CACHE name a folder on another disk"};
+}
+
 ScratchFolder::ScratchFolder(const fs::path& parent) {
   std::string pattern = (parent / "tmp-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr)

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace simtlab::frontend {
 
 class BuildCache {
@@ -26,6 +28,20 @@ class BuildCache {
  private:
   std::filesystem::path folder_;
 };
+
+// The error of a compilation (`what`) for which the cache's folder has no room.
+Error no_room(const std::filesystem::path& cache, const std::string& what);
+// Does `work`, whose files are in the cache: a full disk is the cache's.
+template <class Work>
+auto with_room(const std::filesystem::path& cache, const std::string& what, Work&& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    const std::string text = error.format();
+    if (error.id() == "file-write" && text.find("No space left") != text.npos && text.find(cache.string()) != text.npos) throw no_room(cache, what);
+    throw;
+  }
+}
 
 // A folder of its own inside `parent`, removed with everything in it at the end.
 class ScratchFolder {

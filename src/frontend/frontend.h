@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct BuildRequest {
   std::filesystem::path cache;             // empty: $SIMTLAB_CACHE, else $XDG_CACHE_HOME/simtlab, else ~/.cache/simtlab
   bool verbose = false;
   std::string architecture = {};           // "sm_80": where the arguments name none; empty: sm_70
+  bool colour = false;                     // of the compiler's messages
+  std::function<void(const std::string&)> tell = {};   // gets the compiler's messages; empty: they go to stderr
 };
 struct BuildResult {
   std::filesystem::path executable;
@@ -34,7 +37,8 @@ struct BuildResult {
   std::vector<std::string> commands;       // what was run, if asked to be verbose
 };
 // Compiles and links. Throws Error: usage for bad flags, unavailable (exit 7) with the package to install if clang 19 is missing,
-// bad_input if the compiler refuses (its messages go to stderr untouched).
+// bad_input if the compiler refuses, unsupported if it does so for what simtlab lacks (a screen of its messages is told, all with `verbose`),
+// failure if there is no room in the cache.
 BuildResult build(const BuildRequest& request);
 
 // The architecture to compile for if the program is to run on compute capability cc: the newest that clang knows and the GPU has,

@@ -53,6 +53,9 @@ class Parser {
  public:
   explicit Parser(std::vector<std::string> arguments) : arguments_(std::move(arguments)) { make_tables(); }
 
+  bool takes_value(const std::string& option) const { return values_.contains(option); }
+  bool knows(const std::string& option) const { return values_.contains(option) || flags_.contains(option); }
+
   NvccOptions run(const std::string& default_architecture) {
     for (; at_ < arguments_.size(); ++at_) option(arguments_[at_]);
     if (o_.architectures.empty()) o_.architectures.push_back(default_architecture);
@@ -119,13 +122,13 @@ class Parser {
       for (const std::string& w : split(v, ',')) o_.link.push_back("-Wl," + w);
     };
     alias("--linker-options", "-Xlinker");
-    for (const char* n : {"-Xptxas", "--ptxas-options", "-Xcudafe", "--cudafe-options", "-Xnvlink", "-ccbin",
-                          "--compiler-bindir", "-odir", "--output-directory", "-diag-suppress",
-                          "--diag-suppress", "-t", "--threads", "-split-compile", "--split-compile", "-Werror",
-                          "--Werror", "-nvlink-options", "--nvlink-options"}) {
+    for (const char* n : {"-ftemplate-depth", "-ftemplate-backtrace-limit"}) {
       const std::string name = n;
-      values_[name] = [this, name](const std::string&) { note(name + " has no effect"); };
+      values_[name] = [this, name](const std::string& v) { o_.common.push_back(name + "=" + v); };
+      alias("-" + name, name);
     }
+    values_["--optimize"] = [this](const std::string& v) { optimisation("-O" + v); };
+    ignore_value_options();
     values_["-maxrregcount"] = [this](const std::string& v) { registers(v); };
     alias("--maxrregcount", "-maxrregcount");
     values_["-cudart"] = [this](const std::string& v) { runtime_kind(v); };
@@ -135,6 +138,32 @@ class Parser {
     values_["-optf"] = [this](const std::string& v) { options_file(v); };
     alias("--options-file", "-optf");
     make_boolean_options();
+  }
+
+  // What other tools of nvcc get, or what says where their files go.
+  void ignore_value_options() {
+    for (const char* n : {"-Xptxas", "--ptxas-options", "-Xcudafe", "--cudafe-options", "-Xnvlink", "-nvlink-options", "--nvlink-options", "-Xarchive",
+                          "--archive-options", "-ccbin", "--compiler-bindir", "-arbin", "--archiver-binary", "-ldir", "--libdevice-directory",
+                          "-target-dir", "--target-directory", "-odir", "--output-directory", "-keep-dir", "--keep-dir", "-opt-info",
+                          "--optimization-info", "-Ofc", "--Ofast-compile", "-dopt", "--dopt", "-diag-suppress", "--diag-suppress", "-diag-error",
+                          "--diag-error", "-diag-warn", "--diag-warn", "-brief-diag", "--brief-diagnostics", "-t", "--threads", "-split-compile",
+                          "--split-compile", "-split-compile-extended", "--split-compile-extended", "-fdevice-time-trace", "--fdevice-time-trace",
+                          "-time", "--time", "-run-args", "--run-args", "-idp", "--input-drive-prefix", "-ddp", "--dependency-drive-prefix", "-dp",
+                          "--drive-prefix", "-MT", "--dependency-target-name", "-MF", "--dependency-output", "-cudadevrt", "--cudadevrt", "-e",
+                          "--entries", "-Werror", "--Werror", "-jtd", "--jump-table-density", "-frandom-seed", "--frandom-seed",
+                          "-static-global-template-stub", "--static-global-template-stub", "-device-entity-has-hidden-visibility",
+                          "--device-entity-has-hidden-visibility", "-hls", "--host-linker-script"}) {
+      const std::string name = n;
+      values_[name] = [this, name](const std::string&) { note(name + " has no effect"); };
+    }
+    for (const char* n : {"-sanitize", "--sanitize"}) {
+      const std::string name = n;
+      values_[name] = [name](const std::string&) { unsupported(name + " is not offered by simtlab build", "every run checks addresses and barriers"); };
+    }
+    for (const char* n : {"-m", "--machine"})
+      values_[n] = [](const std::string& v) {
+        if (v != "64") unsupported("-m" + v + ": 32-bit programs cannot be simulated", "build with -m64");
+      };
   }
 
   void make_boolean_options() {
@@ -373,6 +402,27 @@ NvccOptions parse_nvcc_options(const std::vector<std::string>& arguments,
                                const std::string& default_architecture) {
   return Parser(arguments).run(default_architecture);
 }
+
+namespace {
+
+const Parser& names() {
+  static const Parser parser({});
+  return parser;
+}
+
+}  // namespace
+
+std::vector<std::string> with_values_joined(const std::vector<std::string>& arguments, const std::vector<std::string>& others) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& a = arguments[i];
+    const bool joins = i + 1 < arguments.size() && names().takes_value(a) && std::find(others.begin(), others.end(), a) == others.end();
+    out.push_back(joins ? a + "=" + arguments[++i] : a);
+  }
+  return out;
+}
+
+bool is_nvcc_option(const std::string& word) { return names().knows(word.substr(0, word.find('='))); }
 
 std::string architecture_for(int cc_major, int cc_minor) {
   constexpr int lowest = 70;

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/shown.h"
 #include "frontend/build_cache.h"
+#include "frontend/compiler_messages.h"
 #include "frontend/opencl_metadata.h"
 #include "frontend/process.h"
 #include "frontend/ptx_image.h"
@@ -71,6 +72,11 @@ class Compiler {
   }
 
   OpenClBuild run() {
+    return with_room(cache_.folder(), "compilation of " + shown(request_.source.string()), [&] { return compile_in_cache(); });
+  }
+
+ private:
+  OpenClBuild compile_in_cache() {
     source_ = request_.text ? keep_text() : request_.source;
     if (!request_.text) static_cast<void>(read_file(source_, kLargestSource, "OpenCL source"));   // its message is better than clang's
     const std::string key = cache_key();
@@ -95,7 +101,6 @@ class Compiler {
     return std::move(build_);
   }
 
- private:
   // A text is kept beside the products, so that reports can show its lines.
   fs::path keep_text() const {
     if (request_.text->size() > kLargestSource) throw Error(ExitCode::bad_input, "file-too-large", "the OpenCL source is larger than 64 MiB");
@@ -138,13 +143,17 @@ class Compiler {
     const std::string name = request_.source.string();
     if (request_.text) replace_all(build_.log, source_.string(), name);
     if (r.status == 0) return true;
-    if (build_.log.find(kImages) != std::string::npos)
+    if (diagnose(build_.log, 0).no_room) {
+      build_.log.clear();   // a compiler that crashes says a lot
+      build_.failure = std::make_shared<Error>(no_room(cache_.folder(), "compilation of " + shown(name)));
+    } else if (build_.log.find(kImages) != std::string::npos) {
       build_.failure = std::make_shared<Error>(ExitCode::unsupported, "opencl-image",
                                                fmt::format("{} uses images, samplers or pipes, which the simulated device does not have", shown(name)),
                                                "keep the data in buffers; the compiler's messages name the lines");
-    else
+    } else {
       build_.failure = std::make_shared<Error>(ExitCode::bad_input, "compile-failed",
                                                fmt::format("compilation of {} failed: the compiler's messages are above", shown(name)));
+    }
     return false;
   }
 

@@ -11,7 +11,7 @@ struct ProcessResult {
   std::string output;  // what was captured
 };
 
-enum class Capture { none, output, all };   // all: standard output and standard error
+enum class Capture { none, output, messages, all };   // messages: standard error; all: both
 
 // While it lives, what sub-processes of this thread say on standard error goes to this descriptor; -1: where it goes now.
 class MessagesTo {

@@ -31,6 +31,14 @@ class Options(Case):
         self.fails(2, "config", "shwo", says="did you mean 'show'?")
         self.fails(2, "surgeon", says="no command 'surgeon'")
 
+    def test_a_file_instead_of_a_command_is_answered_with_the_line_to_type(self):
+        program = self.file("app", "#!/bin/sh\n")
+        program.chmod(0o755)
+        for args, line in ((["app.cu"], "simtlab run app.cu"), (["./app"], "simtlab run -- ./app"), (["app"], "simtlab run -- ./app"), (["k.ptx"], "simtlab run k.ptx --launch FILE"),
+                           (["k.cl"], "simtlab run k.cl --global"), (["t.simt"], "simtlab run t.simt"), (["r.json"], "simtlab report r.json"),
+                           (["run", "./app"], "simtlab run -- ./app"), (["run", "./app", "1", "2"], "simtlab run -- ./app 1 2"), (["cache", "./app"], "simtlab cache -- ./app")):
+            self.fails(2, *args, says="hint: " + line)
+
     def test_an_argument_too_many_is_an_error(self):
         self.fails(2, "version", "x", says="'x'")
         self.fails(2, "explain", "gpu.time", "x", says="'x'")

@@ -170,6 +170,21 @@ class Programs(Case):
         self.file("flag.cu", '#include <cstdio>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); printf("%d\\n", VALUE); return cudaDeviceSynchronize(); }\n')
         self.assertEqual(self.ok("run", "-DVALUE=42", "flag.cu", "-std=c++17", "-O3").stdout, "42\n")
 
+    def test_a_value_of_nvccs_options_stays_with_its_option(self):
+        self.file("flag.cu", '__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n')
+        for flags in (["-Xptxas", "-v"], ["-Xptxas=-v"], ["--ptxas-options", "-v"], ["--ptxas-options=-v"], ["-Xptxas", "-q"], ["-Xptxas", "--gpu"], ["-Xlinker", "--as-needed"],
+                      ["-ccbin", "g++"], ["-Xcompiler", "-O1"], ["-t", "4"]):
+            with self.subTest(flags):
+                noted = "-X" if "ptxas" in flags[0] else ""
+                result = self.ok("run", "flag.cu", *flags, "--gpu", "v100")
+                self.assertIn("k()", result.stderr)   # -q and -v were none of simtlab's
+                self.assertNotIn("clang", result.stderr)
+                if noted:
+                    self.assertIn("has no effect", result.stderr)
+                built = self.ok("build", "flag.cu", *flags, "-o", "flag")
+                self.assertNotIn("clang", built.stderr)
+        self.assertIn("clang version", self.ok("build", "flag.cu", "-Xcompiler", "-v", "-o", "other").stderr)   # clang's -v
+
     def test_the_same_program_gives_the_same_bytes(self):
         results = []
         for _ in range(2):

@@ -12,7 +12,7 @@
 // What clang cannot do says so once: in the device's compilation, or in the host's where a kernel is launched.
 #ifdef __CUDA_ARCH__
 #define __managed__ \
-  _Pragma("GCC error \"simtlab: __managed__ variables are not supported; allocate with cudaMallocManaged\"") __attribute__((device))
+  _Pragma("GCC error \"simtlab: __managed__ variables are not supported; allocate with cudaMallocManaged; or build it with nvcc -cudart shared and run that: simtlab run -- ./app\"") __attribute__((device))
 #define __cluster_dims__(...) _Pragma("GCC error \"simtlab: thread block clusters are not supported\"")
 #define __maxnreg__(n)
 #else

@@ -162,5 +162,46 @@ TEST_F(NvccOptionsTest, AnOptionsFileStandsForItsWordsAndMayNotNameItself) {
   EXPECT_EQ(refusal({"-optf", path("self.txt"), path("a.cu")}).code(), ExitCode::usage);
 }
 
+// All options of nvcc 13 that take a value: whatever the value looks like, it stays with its option.
+TEST_F(NvccOptionsTest, AValueStaysWithItsOption) {
+  for (const char* option : {"-o", "--output-file", "-include", "--pre-include", "-l", "--library", "-D", "--define-macro", "-U", "--undefine-macro", "-I", "--include-path",
+                             "-isystem", "--system-include", "-L", "--library-path", "-odir", "--output-directory", "-ccbin", "--compiler-bindir", "-arbin",
+                             "--archiver-binary", "-ldir", "--libdevice-directory", "-target-dir", "--target-directory", "-opt-info", "--optimization-info", "--optimize",
+                             "-Ofc", "--Ofast-compile", "-dopt", "--dopt", "-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", "-ftemplate-depth", "--ftemplate-depth",
+                             "-Xcompiler", "--compiler-options", "-Xlinker", "--linker-options", "-Xarchive", "--archive-options", "-Xptxas", "--ptxas-options", "-Xnvlink",
+                             "--nvlink-options", "-t", "--threads", "-split-compile", "--split-compile", "-split-compile-extended", "--split-compile-extended",
+                             "-fdevice-time-trace", "--fdevice-time-trace", "-keep-dir", "--keep-dir", "-time", "--time", "-run-args", "--run-args", "-idp",
+                             "--input-drive-prefix", "-ddp", "--dependency-drive-prefix", "-dp", "--drive-prefix", "-MT", "--dependency-target-name", "-MF",
+                             "--dependency-output", "-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code", "-e", "--entries", "-maxrregcount",
+                             "--maxrregcount", "-Werror", "--Werror", "-diag-error", "--diag-error", "-diag-suppress", "--diag-suppress", "-diag-warn", "--diag-warn", "-jtd",
+                             "--jump-table-density", "-frandom-seed", "--frandom-seed", "-sanitize", "--sanitize", "-optf", "--options-file", "-cudart", "--cudart",
+                             "-cudadevrt", "--cudadevrt", "-x", "--x", "-std", "--std", "-m", "--machine", "-rdc", "--relocatable-device-code", "-ftz", "--ftz", "-prec-div",
+                             "--prec-div", "-prec-sqrt", "--prec-sqrt", "-fmad", "--fmad", "-default-stream", "--default-stream", "-hls", "--host-linker-script",
+                             "-static-global-template-stub", "-device-entity-has-hidden-visibility", "-brief-diag", "--brief-diagnostics"}) {
+    EXPECT_TRUE(is_nvcc_option(option)) << option;
+    EXPECT_THAT(with_values_joined({"a.cu", option, "-v", "-g"}), ElementsAre("a.cu", std::string(option) + "=-v", "-g"));
+    EXPECT_THAT(with_values_joined({"a.cu", option, "-v"}, {option}), ElementsAre("a.cu", option, "-v"));
+  }
+  EXPECT_THAT(with_values_joined({"-v", "-Xptxas=-v", "-O3", "-Xcompiler"}), ElementsAre("-v", "-Xptxas=-v", "-O3", "-Xcompiler"));
+  EXPECT_FALSE(is_nvcc_option("--gpu"));
+}
+
+TEST_F(NvccOptionsTest, AJoinedValueMeansTheSame) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"-Xptxas", "-v"}, {"-Xcompiler", "-v,-O1"}, {"-Xlinker", "--as-needed"}, {"-D", "X=1"}, {"-I", "dir"}, {"-arch", "sm_80"}, {"-l", "m"}, {"-L", "."}, {"-o", "x"},
+           {"-std", "c++17"}, {"-maxrregcount", "32"}, {"-ftemplate-depth", "9"}, {"--optimize", "3"}, {"-m", "64"}, {"-diag-suppress", "20012"}}) {
+    const NvccOptions apart = parse(words), joined = parse(with_values_joined(words));
+    EXPECT_EQ(apart.common, joined.common) << words[0];
+    EXPECT_EQ(apart.host, joined.host) << words[0];
+    EXPECT_EQ(apart.link, joined.link) << words[0];
+    EXPECT_EQ(apart.notes, joined.notes) << words[0];
+    EXPECT_EQ(apart.architectures, joined.architectures) << words[0];
+    EXPECT_EQ(apart.output + apart.optimisation, joined.output + joined.optimisation) << words[0];
+    EXPECT_EQ(apart.max_registers, joined.max_registers) << words[0];
+  }
+  EXPECT_EQ(refusal({"-sanitize", "memcheck", path("a.cu")}).code(), ExitCode::unsupported);
+  EXPECT_EQ(refusal({"-m", "32", path("a.cu")}).code(), ExitCode::unsupported);
+}
+
 }  // namespace
 }  // namespace simtlab::frontend
