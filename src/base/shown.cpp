@@ -2,39 +2,35 @@
 
 #include <algorithm>
 
-namespace simtlab {
-namespace {
+#include "base/utf8.h"
 
-// What a terminal may take for a command: C0, DEL, and the C1 characters in UTF-8 (0xc2 0x80 to 0xc2 0x9f).
-bool is_control(std::string_view text, std::size_t i) {
-  const auto byte = static_cast<unsigned char>(text[i]);
-  if (byte < 0x20 || byte == 0x7f) return true;
-  if (byte != 0xc2 || i + 1 >= text.size()) return false;
-  const auto next = static_cast<unsigned char>(text[i + 1]);
-  return next >= 0x80 && next < 0xa0;
+namespace simtlab {
+
+bool is_command(std::uint32_t code) {
+  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
+  if (code == 0x61c || code == 0x200e || code == 0x200f) return true;   // marks of direction
+  return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-}  // namespace
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const Utf8 c = utf8_at(text, i);
+    const std::size_t length = std::max<std::size_t>(c.length, 1);
+    if (c.length == 0 || is_command(c.code)) out += '?';
+    else out += text.substr(i, length);
+    i += length;
+  }
+  return out;
+}
 
 std::string shown(std::string_view text, std::size_t most) {
-  const bool cut = text.size() > most;
-  if (cut) {
-    std::size_t end = most;
-    // Bytes 10xxxxxx continue a character; of text that is no UTF-8 at most three are looked at.
-    for (int i = 0; i < 3 && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80; ++i) --end;
-    text = text.substr(0, end);
-  }
-  std::string out;
-  out.reserve(text.size() + 3);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!is_control(text, i)) {
-      out += text[i];
-      continue;
-    }
-    out += '?';
-    if (static_cast<unsigned char>(text[i]) == 0xc2) ++i;
-  }
-  return cut ? out + "..." : out;
+  if (text.size() <= most) return printable(text);
+  std::size_t end = most;
+  // Bytes 10xxxxxx continue a character; of text that is no UTF-8 at most three are looked at.
+  for (int i = 0; i < 3 && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80; ++i) --end;
+  return printable(text.substr(0, end)) + "...";
 }
 
 std::string shown_lines(std::string_view text, std::size_t most_in_line) {

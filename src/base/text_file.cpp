@@ -3,30 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace simtlab {
 namespace {
-
-// Bytes of the UTF-8 character at the start of `text`; 0 if there is none. Refuses over-long forms,
-// surrogates and what lies beyond U+10FFFF.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
-  return length;
-}
 
 [[noreturn]] void refuse(std::string message, std::string_view line, std::size_t column, std::size_t number,
                          const std::string& file) {
@@ -46,7 +28,7 @@ void check_line(std::string_view line, std::size_t number, const std::string& fi
     const auto byte = static_cast<unsigned char>(line[i]);
     if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
       refuse(fmt::format("control character 0x{:02x}", byte), line, i, number, file);
-    const std::size_t length = utf8_length(line.substr(i));
+    const std::size_t length = utf8_at(line, i).length;
     if (length == 0) refuse(fmt::format("byte 0x{:02x} is no UTF-8", byte), line, i, number, file);
     i += length;
   }

@@ -91,7 +91,7 @@ std::string shown_value(const char* metric, std::optional<double> value) {
 void write_document(const OutputOptions& output, const Json& document, const std::string& csv, const std::string& text) {
   Writing writing;
   if (!output.csv.empty()) writing([&] { write_to(output.csv, csv); });
-  if (!output.json.empty()) writing([&] { write_to(output.json, document.dump(2) + "\n"); });
+  if (!output.json.empty()) writing([&] { write_to(output.json, document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n"); });
   write_text(writing, output, text);
   writing.end();
 }

@@ -18,6 +18,7 @@
 #include "base/shown.h"
 #include "cli/host.h"
 #include "cli/status.h"
+#include "cli/terminal_text.h"
 #include "result/json.h"
 
 namespace simtlab::cli {
@@ -125,13 +126,13 @@ report::Style style_for(int descriptor, const std::string& color) {
 
 void write_to(const std::string& file, std::string_view content) {
   if (file == "-")
-    print(content);
+    write_all(STDOUT_FILENO, content);   // also what is no text
   else
     write_file_atomically(file, content);
 }
 
 void print(std::string_view text) {
-  write_all(STDOUT_FILENO, text);
+  write_all(STDOUT_FILENO, terminal_text(text));
 }
 void narrate(const OutputOptions& options, unsigned level, std::string_view text) {
   if (options.verbose >= level && !options.quiet) talk(fmt::format("simtlab: {}\n", text));
@@ -139,6 +140,9 @@ void narrate(const OutputOptions& options, unsigned level, std::string_view text
 
 bool reader_has_left() { return stdout_reader_left; }
 void talk(std::string_view text) {
+  write_all(STDERR_FILENO, terminal_text(text));
+}
+void pass_on(std::string_view text) {
   write_all(STDERR_FILENO, text);
 }
 
@@ -247,7 +251,7 @@ void write_outputs(const result::Result& result, const OutputOptions& options, i
   text.next_command = next_command(result);
   const auto show = [&](int descriptor) {
     text.style = style_for(descriptor, options.color);
-    write_all(descriptor, report::text(result, text));
+    write_all(descriptor, terminal_text(report::text(result, text)));
   };
   if (options.output == "-") {
     writing([&] { show(STDOUT_FILENO); });
@@ -268,8 +272,9 @@ void write_outputs(const result::Result& result, const OutputOptions& options, s
 
 void write_text(Writing& writing, const OutputOptions& options, std::string_view text) {
   if (!options.output.empty()) {
-    const bool written = writing([&] { write_to(options.output, text); });
-    if (!written && options.output != "-") write_all(descriptor_of_last_resort(options, STDOUT_FILENO), text);
+    const bool to_stdout = options.output == "-";
+    const bool written = writing([&] { to_stdout ? print(text) : write_to(options.output, text); });
+    if (!written && !to_stdout) write_all(descriptor_of_last_resort(options, STDOUT_FILENO), terminal_text(text));
   } else if (!data_on_stdout(options)) {
     writing([&] { print(text); });
   }

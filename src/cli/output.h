@@ -25,6 +25,7 @@ void print(std::string_view
 void narrate(const OutputOptions& options, unsigned level, std::string_view text);
 bool reader_has_left();   // of stdout: print() writes into nothing
 void talk(std::string_view text);                                  // stderr
+void pass_on(std::string_view text);                               // stderr: what a kernel prints, byte for byte
 // What Error::format() says, on stderr; in colour where `color` (--color) and the terminal want it.
 void talk_error(std::string_view formatted, const std::string& color);
 void write_to(const std::string& file, std::string_view content);  // "-" is stdout

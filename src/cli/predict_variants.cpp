@@ -156,7 +156,7 @@ int predict_points(const std::vector<Axis>& axes, OutputOptions output, const st
   }
   Writing writing;
   if (!output.csv.empty()) writing([&] { write_to(output.csv, out.csv); });
-  if (!output.json.empty()) writing([&] { write_to(output.json, out.document.dump(2) + "\n"); });
+  if (!output.json.empty()) writing([&] { write_to(output.json, out.document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n"); });
   write_text(writing, output, out.text);
   writing.end();
   if (stopped) throw *stopped;

@@ -29,7 +29,7 @@ gpu::Options gpu_options(const device::ToolOptions& o, const Signals& signals) {
   out.what_if = device::parse_what_if(o.what_if);
   out.lowering = o.lowering == "on";
   // stdout is the report. The simulation's threads print, too: they don't know whom this one serves.
-  out.print = [served = host()](std::string_view text) { served != nullptr ? served->add_message(text) : talk(text); };
+  out.print = [served = host()](std::string_view text) { served != nullptr ? served->add_message(text) : pass_on(text); };
   return out;
 }
 

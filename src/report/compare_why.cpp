@@ -72,7 +72,7 @@ class Steps {
       }
     }
     std::string out = fmt::format("A load takes {:.0f} -> {:.0f} cycles", *a_.metrics.get("load.latency"), *b_.metrics.get("load.latency"));
-    if (!stage.empty()) out += fmt::format(", {:+.0f} of them in {}", most, stage);
+    if (!stage.empty()) out += fmt::format(", {:+.0f} of them in {}", most, printable(stage));
     return out + ".";
   }
 

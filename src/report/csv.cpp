@@ -1,24 +1,15 @@
 #include <fmt/format.h>
 
+#include "report/csv_cell.h"
 #include "report/report.h"
 
 namespace simtlab::report {
 namespace {
 
-std::string field(std::string_view text) {
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
-
 void append_rows(std::string& out, const std::string& prefix, const result::Metrics& metrics) {
   for (const result::Metrics::Value& v : metrics.values()) {
     const std::string value = v.is_integer ? fmt::format("{}", v.integer) : fmt::format("{}", v.real);
-    out += fmt::format("{},{},{},{}\r\n", prefix, v.name, value, result::find_metric(v.name)->unit);
+    out += fmt::format("{},{},{},{}\r\n", prefix, csv_cell(v.name), value, result::find_metric(v.name)->unit);
   }
 }
 
@@ -29,7 +20,7 @@ std::string csv(const result::Result& result) {
   for (std::size_t i = 0; i < result.kernels.size(); ++i) {
     const result::KernelResult& k = result.kernels[i];
     const std::string prefix =
-        fmt::format("{},{},{},{}x{}x{},{}x{}x{}", i, field(k.name), field(k.demangled), k.grid[0], k.grid[1],
+        fmt::format("{},{},{},{}x{}x{},{}x{}x{}", i, csv_cell(k.name), csv_cell(k.demangled), k.grid[0], k.grid[1],
                     k.grid[2], k.block[0], k.block[1], k.block[2]);
     append_rows(out, prefix, k.metrics);
   }

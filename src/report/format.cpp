@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace simtlab::report {
 namespace {
 
@@ -87,19 +89,12 @@ std::string bar(double ratio, unsigned width, const Style& style) {
   return out;
 }
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte >= 0x7f ? '?' : c;
-  }
-  return out;
-}
-
 std::string shortened(std::string_view text, std::size_t width) {
   const std::string clean = printable(text);
-  if (clean.size() <= width || width < 4) return clean;
-  return clean.substr(0, width - 3) + "...";
+  if (width < 4 || columns(clean) <= width) return clean;
+  std::size_t end = 0;
+  for (std::size_t n = 0; n < width - 3; ++n) end += utf8_at(clean, end).length;
+  return clean.substr(0, end) + "...";
 }
 
 std::string padded(std::string_view text, std::size_t width) {

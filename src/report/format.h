@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/shown.h"
+
 namespace simtlab::report {
 
 // How a terminal is served. The command line finds out; the library only obeys.
@@ -24,8 +26,9 @@ std::string format_share(double ratio);            // "43.2 %", "<0.1 %"
 // `width` cells of which `ratio` (clamped to 0..1) are filled.
 std::string bar(double ratio, unsigned width, const Style& style);
 
-// Control characters and broken UTF-8 replaced (names come from input files), shortened to `width` columns.
-std::string printable(std::string_view text);
+// Names and texts come from input files: every printer passes them through this.
+using simtlab::printable;
+// The same, shortened to `width` columns.
 std::string shortened(std::string_view text, std::size_t width);
 // Pads with blanks to `width` columns (counts UTF-8 characters, not bytes).
 std::string padded(std::string_view text, std::size_t width);

@@ -27,6 +27,13 @@ std::string cell_text(std::string_view text) {
   return out;
 }
 
+// The same between backticks, where nothing can be escaped.
+std::string code_text(std::string_view text) {
+  std::string out = printable(text);
+  std::ranges::replace_if(out, [](char c) { return c == '|' || c == '`'; }, '?');
+  return out;
+}
+
 std::string number_text(const Metrics::Value& v) {
   return v.is_integer ? fmt::format("{}", v.integer) : fmt::format("{:.6g}", v.real);
 }
@@ -60,7 +67,7 @@ std::string metric_table(const Metrics& metrics) {
   std::string out = "| metric | value | unit | meaning |\n|---|---:|---|---|\n";
   for (const Metrics::Value& v : metrics.values()) {
     const result::MetricDeclaration* d = result::find_metric(v.name);
-    out += fmt::format("| `{}` | {} | {} | {} |\n", v.name, number_text(v), d->unit, cell_text(d->doc));
+    out += fmt::format("| `{}` | {} | {} | {} |\n", code_text(v.name), number_text(v), d->unit, cell_text(d->doc));
   }
   return out + "\n";
 }
@@ -74,7 +81,7 @@ std::string stalls(const Metrics& m) {
   std::string out = "| where scheduler slots went | share | meaning |\n|---|---:|---|\n";
   for (const auto& [share, name] : reasons) {
     const Term* term = find_term(stall_reasons(), name);
-    out += fmt::format("| `{}` | {} | {} |\n", name, format_share(share), term == nullptr ? "" : cell_text(term->meaning));
+    out += fmt::format("| `{}` | {} | {} |\n", code_text(name), format_share(share), term == nullptr ? "" : cell_text(term->meaning));
   }
   return out + "\n";
 }

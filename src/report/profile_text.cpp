@@ -106,7 +106,7 @@ class Writer {
     title("Where loads wait", fmt::format(": {:.0f} cycles on average, {} loads", latency, format_count(get("load.count"))));
     for (const Metrics::Value& v : m_.values()) {
       if (!v.name.starts_with("load.latency.") || (v.real < latency * 0.005 && !options_.all)) continue;
-      out_ += fmt::format("    {:<12} {:>8.1f}  {:>7}  {}\n", v.name.substr(13), v.real, format_share(ratio(v.real, latency)),
+      out_ += fmt::format("    {:<12} {:>8.1f}  {:>7}  {}\n", printable(v.name.substr(13)), v.real, format_share(ratio(v.real, latency)),
                           bar(ratio(v.real, latency), bar_width, style_));
     }
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "report/csv_cell.h"
 #include "report/study.h"
 #include "result/json.h"
 
@@ -17,13 +18,6 @@ using result::Study;
 using result::StudyMetric;
 using result::StudyPoint;
 using Json = nlohmann::ordered_json;
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -85,13 +79,13 @@ std::string study_csv(const Study& s) {
     if (!m.is_axis) out += "," + csv_cell(m.name);
   out += ",attempts,begun,ended,host,worker,exit_code,error_id,error\r\n";
   for (const StudyPoint& p : s.points) {
-    out += fmt::format("{},{},{},{}", p.id, p.repeat, p.seed, p.state);
+    out += fmt::format("{},{},{},{}", p.id, p.repeat, p.seed, csv_cell(p.state));
     for (const std::string& v : p.values) out += "," + csv_cell(v);
     for (std::size_t m = 0; m < s.metrics.size(); ++m)
       if (!s.metrics[m].is_axis) out += "," + (std::isfinite(p.metrics[m]) ? fmt::format("{}", p.metrics[m]) : "");
     out += fmt::format(",{}", p.attempts);
     out += p.begun > 0 && p.ended > 0 ? fmt::format(",{:.6f},{:.6f}", p.begun, p.ended) : ",,";
-    out += fmt::format(",{},{},{},{},{}\r\n", csv_cell(p.host), csv_cell(p.worker), p.state == "failed" || p.state == "done" ? fmt::format("{}", p.exit_code) : "", p.error_id, csv_cell(p.error));
+    out += fmt::format(",{},{},{},{},{}\r\n", csv_cell(p.host), csv_cell(p.worker), p.state == "failed" || p.state == "done" ? fmt::format("{}", p.exit_code) : "", csv_cell(p.error_id), csv_cell(p.error));
   }
   return out;
 }
@@ -107,7 +101,7 @@ std::string study_json(const Study& s) {
   }
   for (const auto& e : s.effects) out["effects"].push_back(effect(s, e));
   for (const StudyPoint& p : s.points) out["points"].push_back(point(s, p));
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 std::string study_markdown(const Study& s) {
@@ -160,7 +154,7 @@ std::string study_timeline(const Study& s) {
     std::int64_t& end = row_ends[{number, row}];
     const std::int64_t from = std::max(end, microseconds(p->begun));
     end = std::max(from, microseconds(p->ended));
-    events += fmt::format(",\n{{\"name\": {}, \"cat\": \"{}\", \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{{}}}}}", result::json_string(fmt::format("point {}", p->id)), p->state, number, row + 1,
+    events += fmt::format(",\n{{\"name\": {}, \"cat\": {}, \"ph\": \"X\", \"pid\": {}, \"tid\": {}, \"ts\": {}, \"dur\": {}, \"args\": {{{}}}}}", result::json_string(fmt::format("point {}", p->id)), result::json_string(p->state), number, row + 1,
                           from, end - from, args);
   }
   std::string head;

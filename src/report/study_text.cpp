@@ -37,7 +37,7 @@ class StudyText {
     table();
     failures();
     effects();
-    for (const std::string& note : s_.notes) line(painted(wrapped("note: " + note, o_.style.width, 2), Paint::warn, o_.style));
+    for (const std::string& note : s_.notes) line(painted(wrapped("note: " + printable(note), o_.style.width, 2), Paint::warn, o_.style));
     if (!o_.next_command.empty()) line("next: " + o_.next_command);
     return std::move(out_);
   }

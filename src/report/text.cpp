@@ -212,7 +212,7 @@ class Writer : TextWriter {
         most = v.real;
         best = v.name.substr(prefix.size());
       }
-    return best;
+    return printable(best);
   }
   static std::string busiest_memory(const Metrics& m) {
     std::string best;

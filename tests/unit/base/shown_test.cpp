@@ -22,7 +22,11 @@ TEST(Shown, ReplacesWhatATerminalWouldObey) {
                   "31m"),
             "a?31m");
   EXPECT_EQ(shown("a\nb\tc"), "a?b?c");
-  EXPECT_EQ(shown("\xc2"), "\xc2");
+  EXPECT_EQ(shown("\xc2"), "?");
+  EXPECT_EQ(shown("a\x9b"
+                  "31m\xff"),
+            "a?31m?");
+  EXPECT_EQ(shown("user\xe2\x80\xaegpj.exe\xe2\x81\xa6\xe2\x80\xa8\xd8\x9c"), "user?gpj.exe???");   // turns the text round
 }
 
 TEST(Shown, CutsBetweenCharacters) {
