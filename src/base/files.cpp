@@ -12,38 +12,17 @@
 #include <chrono>
 #include <string>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "base/units.h"
 
 namespace simtlab {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  // A full disk may show itself only here.
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
 
 std::string reason(int code) {
   return std::generic_category().message(code);
@@ -69,16 +48,6 @@ std::string reason(int code) {
               fmt::format("{} {} is larger than {}", what, path.string(),
                           format_quantity(static_cast<double>(max_bytes), Unit::bytes)),
               fmt::format("a {} is never that large; is it the right file?", what));
-}
-
-[[noreturn]] void cannot_write(const fs::path& path, int code) {
-  std::string hint;
-  if (code == ENOENT)
-    hint = fmt::format("create the directory first: mkdir -p {}", path.parent_path().string());
-  if (code == EACCES || code == EPERM || code == EROFS) hint = "choose a place you may write to";
-  if (code == EISDIR) hint = "name a file in it";
-  throw Error(ExitCode::failure, "file-write",
-              fmt::format("cannot write {}: {}", path.string(), reason(code)), std::move(hint));
 }
 
 // The pipe of `<(command)` or of standard input has no name: its writer is there, or was.
@@ -123,23 +92,22 @@ int write_all(int fd, std::string_view content) {
 
 void write_in_place(const fs::path& path, std::string_view content) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0) cannot_write(path, errno);
+  if (!file) cannot_write(path, errno);
   if (const int code = write_all(file.get(), content); code != 0) cannot_write(path, code);
   if (!file.close()) cannot_write(path, errno);
 }
 
-// A new file beside `target`; two writers of one process or of two never share it.
-std::pair<int, std::string> open_temporary(const fs::path& target, mode_t mode) {
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    std::string name = fmt::format("{}.{}.{}.tmp", target.string(), ::getpid(), attempt);
-    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd >= 0) return {fd, std::move(name)};
-    if (errno != EEXIST) cannot_write(target, errno);
-  }
-  cannot_write(target, EEXIST);
-}
-
 }  // namespace
+
+void cannot_write(const fs::path& path, int code) {
+  std::string hint;
+  if (code == ENOENT)
+    hint = fmt::format("create the directory first: mkdir -p {}", path.parent_path().string());
+  if (code == EACCES || code == EPERM || code == EROFS) hint = "choose a place you may write to";
+  if (code == EISDIR) hint = "name a file in it";
+  throw Error(ExitCode::failure, "file-write",
+              fmt::format("cannot write {}: {}", path.string(), reason(code)), std::move(hint));
+}
 
 std::string read_file(const fs::path& path, std::uint64_t max_bytes, std::string_view what) {
   std::string content;
@@ -245,27 +213,21 @@ Target target_of(const fs::path& path) {
 void write_file_atomically(const fs::path& path, std::string_view content) {
   const Target target = target_of(path);
   if (target.in_place) return write_in_place(path, content);
-  auto [fd, temporary] = open_temporary(target.path, target.mode);
-  Descriptor file(fd);
-  int code = write_all(fd, content);
-  if (code == 0 && target.exists && ::fchmod(fd, target.mode) != 0)
+  TemporaryFile file(target.path, target.mode);
+  int code = write_all(file.descriptor(), content);
+  if (code == 0 && target.exists && ::fchmod(file.descriptor(), target.mode) != 0)
     code = errno;  // the umask does not apply to what was there
-  if (!file.close() && code == 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), target.path.c_str()) != 0) code = errno;
-  if (code == 0) return;
-  ::unlink(temporary.c_str());
-  cannot_write(path, code);
+  if (code == 0) code = file.publish();
+  if (code != 0) cannot_write(path, code);
 }
 
 void check_writable(const fs::path& path) {
   const Target target = target_of(path);
-  if (target.in_place) {
-    if (::access(path.c_str(), W_OK) != 0) cannot_write(path, errno);   // opening a pipe would wait for its reader
-    return;
+  if (!target.in_place) {
+    const TemporaryFile tried(target.path, target.mode);
+  } else if (::access(path.c_str(), W_OK) != 0) {
+    cannot_write(path, errno);   // opening a pipe would wait for its reader
   }
-  const auto [fd, temporary] = open_temporary(target.path, target.mode);
-  ::close(fd);
-  ::unlink(temporary.c_str());
 }
 
 void check_writable_folder(const fs::path& folder) {
@@ -273,29 +235,20 @@ void check_writable_folder(const fs::path& folder) {
   fs::path there = fs::absolute(folder, ignored);
   while (!fs::exists(fs::status(there, ignored)) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, ignored)) cannot_write(folder, ENOTDIR);
-  const std::string name = fmt::format("{}/simtlab.{}.tmp", there.string(), ::getpid());
-  const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0 && errno != EEXIST) cannot_write(folder, errno);
-  if (fd < 0) return;
-  ::close(fd);
-  ::unlink(name.c_str());
+  if (::access(there.c_str(), W_OK | X_OK) != 0) cannot_write(folder, errno);
 }
 
 FileWriter::FileWriter(fs::path path) : path_(std::move(path)) {
-  Target target = target_of(path_);
-  target_ = std::move(target.path);
+  const Target target = target_of(path_);
   if (!target.in_place) {
-    std::tie(fd_, temporary_) = open_temporary(target_, target.mode);
+    temporary_ = std::make_unique<TemporaryFile>(target.path, target.mode);
     return;
   }
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd_ < 0) cannot_write(path_, errno);
+  in_place_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!in_place_) cannot_write(path_, errno);
 }
 
-FileWriter::~FileWriter() {
-  if (fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
+FileWriter::~FileWriter() = default;
 
 void FileWriter::write(std::string_view text) {
   constexpr std::size_t enough = std::size_t{256} * 1024;
@@ -304,16 +257,19 @@ void FileWriter::write(std::string_view text) {
 }
 
 void FileWriter::flush() {
-  if (const int code = write_all(fd_, buffer_); code != 0) cannot_write(path_, code);
+  const int to = temporary_ ? temporary_->descriptor() : in_place_.get();
+  if (const int code = write_all(to, buffer_); code != 0) cannot_write(path_, code);
   buffer_.clear();
 }
 
 void FileWriter::close() {
   flush();
-  if (::close(std::exchange(fd_, -1)) != 0) cannot_write(path_, errno);
-  if (temporary_.empty()) return;
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) cannot_write(path_, errno);
-  temporary_.clear();
+  if (!temporary_) {
+    if (!in_place_.close()) cannot_write(path_, errno);
+    return;
+  }
+  if (const int code = temporary_->publish(); code != 0) cannot_write(path_, code);
+  temporary_.reset();
 }
 
 }  // namespace simtlab

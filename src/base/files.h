@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "base/descriptor.h"
 
 namespace simtlab {
 
@@ -46,6 +49,9 @@ class FileReader {
   void await_bytes();
 };
 
+// Throws Error(failure, "file-write") for this errno, with what to do about it.
+[[noreturn]] void cannot_write(const std::filesystem::path& path, int error);
+
 // Replaces the file in one step (temporary file in the same directory, then rename): readers see the old or
 // the new content, never half. Follows symbolic links and keeps the permissions of a file that exists; writes
 // straight into what is not a regular file (/dev/stdout, a pipe). Throws Error(failure, "file-write").
@@ -55,6 +61,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void check_writable(const std::filesystem::path& path);
 // The same for a folder that files are written into and that is made if it is not there.
 void check_writable_folder(const std::filesystem::path& folder);
+
+class TemporaryFile;
 
 // A file that is written piece by piece: too large for memory. Like write_file_atomically, a regular file
 // gets its name when close() is called and not before; without close() nothing is left behind.
@@ -72,10 +80,10 @@ class FileWriter {
  private:
   void flush();
 
-  std::filesystem::path path_, target_;  // target_: path_ without links
-  std::string temporary_;                // empty: written in place
+  std::filesystem::path path_;
+  std::unique_ptr<TemporaryFile> temporary_;  // null: written in place
+  Descriptor in_place_;
   std::string buffer_;
-  int fd_ = -1;
 };
 
 }  // namespace simtlab

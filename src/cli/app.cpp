@@ -181,7 +181,12 @@ int parse_and_run(const std::vector<std::string>& words) {
   add_all_commands(app, chosen, split.after_dashes);
   if (const std::optional<int> code = parse(app, std::move(split.ours))) return *code;
   if (host() != nullptr) check_embedded(innermost(app));
-  return chosen();
+  try {
+    return chosen();
+  } catch (const std::filesystem::filesystem_error& e) {
+    throw Error(ExitCode::failure, "file-system", fmt::format("{}: {}", shown(e.path1().string()), e.code().message()),
+                "is it a folder or file that you may use, and is there room?");
+  }
 }
 
 TreeCommand whole_tree() {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/shown.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
@@ -21,21 +22,16 @@ constexpr unsigned rows_before_slower = 2000;
 
 }  // namespace
 
-LiveFile::LiveFile(const std::filesystem::path& path, const std::string& device, const std::string& mode) : path_(path.string()) {
-  // Whoever follows an older file of that name goes on reading it. Its successor appears with its first line.
-  const std::string temporary = fmt::format("{}.{}.tmp", path_, ::getpid());
-  file_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) throw Error(ExitCode::failure, "file-write", fmt::format("--live {}: {}", shown(path_), std::strerror(errno)), "name a file in a folder that can be written");
-  write(fmt::format("{{\"simtlab_live\":1,\"command\":{},\"device\":{},\"mode\":{},\"process\":{},\"version\":{}}}\n", result::json_string(typed_command()), result::json_string(device),
-                    result::json_string(mode), ::getpid(), result::json_string(version())));
-  if (error_ == 0 && ::rename(temporary.c_str(), path_.c_str()) != 0) error_ = errno;
-  if (error_ == 0) return;
-  ::unlink(temporary.c_str());
-  ::close(file_);
-  throw Error(ExitCode::failure, "file-write", fmt::format("--live {}: {}", shown(path_), std::strerror(error_)), "is the disk full?");
+LiveFile::LiveFile(const std::filesystem::path& path, const std::string& device, const std::string& mode)
+    // Whoever follows an older file of that name goes on reading it. Its successor appears with its first line.
+    : path_(path.string()), file_(path, 0666) {
+  ::fcntl(file_.descriptor(), F_SETFL, O_APPEND);
+  write(fmt::format("{{\"simtlab_live\":1,\"command\":{},\"device\":{},\"mode\":{},\"process\":{},\"version\":{}}}\n",
+                    result::json_string(typed_command()), result::json_string(device), result::json_string(mode), ::getpid(),
+                    result::json_string(version())));
+  if (error_ == 0) error_ = file_.publish();
+  if (error_ != 0) cannot_write(path, error_);
 }
-
-LiveFile::~LiveFile() { ::close(file_); }
 
 void LiveFile::look(const PulseReading& reading, double seconds) {
   if (seconds < next_) return;
@@ -59,7 +55,7 @@ void LiveFile::row(const PulseReading& r, double seconds) {
 void LiveFile::write(const std::string& line) {
   if (error_ != 0) return;
   // One call a line: a reader sees whole lines but for the last.
-  const ssize_t written = ::write(file_, line.data(), line.size());
+  const ssize_t written = ::write(file_.descriptor(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size())) error_ = written < 0 ? errno : ENOSPC;
 }
 

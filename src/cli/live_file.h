@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/pulse.h"
+#include "base/temporary.h"
 
 namespace simtlab::cli {
 
@@ -14,7 +15,6 @@ class LiveFile {
  public:
   // Replaces a file of that name. Throws Error(failure, "file-write").
   LiveFile(const std::filesystem::path& path, const std::string& device, const std::string& mode);
-  ~LiveFile();
   LiveFile(const LiveFile&) = delete;
   LiveFile& operator=(const LiveFile&) = delete;
 
@@ -28,7 +28,7 @@ class LiveFile {
   void write(const std::string& line);
 
   std::string path_;
-  int file_ = -1;
+  TemporaryFile file_;   // has its name from the first line on
   double next_ = 0, interval_ = 0.25;
   unsigned rows_ = 0;
   bool ended_ = false;

@@ -1,28 +1,25 @@
 #include "cli/temporary.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "base/error.h"
 
 namespace simtlab::cli {
+namespace {
 
-TemporaryDirectory::TemporaryDirectory() {
+std::filesystem::path parent() {
   std::error_code ignored;
-  std::string name = std::filesystem::temp_directory_path(ignored) / "simtlab-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr)
-    throw Error(ExitCode::failure, "file-write",
-                fmt::format("cannot make a directory {}: {}", name, std::strerror(errno)),
-                "set TMPDIR to a writable directory");
-  path_ = name;
+  return std::filesystem::temp_directory_path(ignored);
 }
 
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() try : folder_(parent()) {
+} catch (const std::system_error& e) {
+  throw Error(ExitCode::failure, "file-write", fmt::format("cannot make a temporary directory: {}", e.what()),
+              "set TMPDIR to a writable directory");
 }
 
 }  // namespace simtlab::cli

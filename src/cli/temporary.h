@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/temporary.h"
+
 namespace simtlab::cli {
 
 // A directory of our own under $TMPDIR, removed with everything in it. Throws Error(failure) if it can't be
@@ -9,13 +11,10 @@ namespace simtlab::cli {
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path path_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace simtlab::cli

@@ -1,15 +1,17 @@
 #include "frontend/build_cache.h"
 
-#include <stdlib.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <sstream>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/private_folder.h"
+#include "base/shown.h"
 
 namespace simtlab::frontend {
 
@@ -30,19 +32,22 @@ std::string content_of(const fs::path& file) {
 
 }  // namespace
 
-BuildCache::BuildCache(fs::path folder) : folder_(std::move(folder)) {
-  std::error_code ec;
-  fs::create_directories(folder_, ec);
-  if (!fs::is_directory(folder_))
-    throw Error(ExitCode::failure, "cache-folder",
-                "cannot make the cache folder " + folder_.string() + ": " + ec.message(),
-                "set SIMTLAB_CACHE to a folder that you may write");
+fs::path cache_folder(fs::path folder) {
+  const PrivateFolder found = open_private_folder(folder, {});
+  if (found.fault == FolderFault::none) return folder;
+  const bool absent = found.fault == FolderFault::missing || found.fault == FolderFault::cannot_make;
+  const bool broken = absent && found.error != EACCES && found.error != EPERM;   // no permission is missing
+  const char* hint = "set SIMTLAB_CACHE to a folder of your own";
+  if (found.fault == FolderFault::open) hint = "chmod 700 it if all that is in it is yours, or set SIMTLAB_CACHE to a folder of your own";
+  throw Error(broken ? ExitCode::failure : ExitCode::unavailable, "cache-folder",
+              fmt::format("the cache folder {}: {}", shown(folder.string()), found.why), hint);
 }
+
+BuildCache::BuildCache(fs::path folder) : folder_(cache_folder(std::move(folder))) {}
 
 std::optional<fs::path> BuildCache::find(const std::string& key) const {
   const fs::path manifest = folder_ / (key + ".manifest");
-  std::error_code ec;
-  if (!fs::exists(manifest, ec)) return std::nullopt;
+  if (!is_own_file(manifest)) return std::nullopt;
   std::string text;
   try {
     text = read_file(manifest, kLargestManifest, "cache manifest");
@@ -59,7 +64,7 @@ std::optional<fs::path> BuildCache::find(const std::string& key) const {
       return std::nullopt;
   }
   const fs::path file = folder_ / product;
-  if (content_of(file) != file.stem().string()) return std::nullopt;  // truncated by a full disk, say
+  if (!is_own_file(file) || content_of(file) != file.stem().string()) return std::nullopt;  // truncated by a full disk, say
   return file;
 }
 
@@ -68,7 +73,9 @@ fs::path BuildCache::store(const std::string& key, const fs::path& product,
   const std::string name = hash_file(product) + product.extension().string();
   std::string text = name + "\n";
   for (const fs::path& file : read) text += content_of(file) + " " + file.string() + "\n";
-  fs::rename(product, folder_ / name);
+  std::error_code code;
+  fs::rename(product, folder_ / name, code);
+  if (code) cannot_write(folder_ / name, code.value());
   write_file_atomically(folder_ / (key + ".manifest"), text);
   return folder_ / name;
 }
@@ -78,18 +85,10 @@ Error no_room(const fs::path& cache, const std::string& what) {
           "make room there, or let SIMTLAB_CACHE name a folder on another disk"};
 }
 
-ScratchFolder::ScratchFolder(const fs::path& parent) {
-  std::string pattern = (parent / "tmp-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw Error(ExitCode::failure, "cache-folder",
-                "cannot write in " + parent.string() + ": " + std::strerror(errno),
-                "set SIMTLAB_CACHE to a folder that you may write");
-  path_ = pattern;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ec;
-  fs::remove_all(path_, ec);
+ScratchFolder::ScratchFolder(const fs::path& parent) try : folder_(parent) {
+} catch (const std::system_error& e) {
+  throw Error(ExitCode::failure, "cache-folder", fmt::format("cannot write in {}: {}", shown(parent.string()), e.what()),
+              "set SIMTLAB_CACHE to a folder that you may write");
 }
 
 std::vector<fs::path> read_dependencies(const std::string& text) {

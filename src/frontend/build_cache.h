@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 
 namespace simtlab::frontend {
 
@@ -18,7 +19,7 @@ class BuildCache {
  public:
   explicit BuildCache(std::filesystem::path folder);
 
-  // The product stored under the key if every file it depended on is unchanged.
+  // The product stored under the key if it is the user's own and every file it depended on is unchanged.
   std::optional<std::filesystem::path> find(const std::string& key) const;
   // Moves `product` into the cache and returns its new place. `read` lists the files that the compiler read.
   std::filesystem::path store(const std::string& key, const std::filesystem::path& product,
@@ -28,6 +29,10 @@ class BuildCache {
  private:
   std::filesystem::path folder_;
 };
+
+// The cache folder, made if it is not there. Programs in it are run, so it must be the user's own: throws Error "cache-folder" if
+// it belongs to somebody else, is a link, can be written by others (exit code 7) or can't be used at all.
+std::filesystem::path cache_folder(std::filesystem::path folder);
 
 // The error of a compilation (`what`) for which the cache's folder has no room.
 Error no_room(const std::filesystem::path& cache, const std::string& what);
@@ -47,13 +52,10 @@ auto with_room(const std::filesystem::path& cache, const std::string& what, Work
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& parent);
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::filesystem::path operator/(const std::string& name) const { return folder_.path() / name; }
 
  private:
-  std::filesystem::path path_;
+  TemporaryFolder folder_;
 };
 
 // The prerequisites in a make dependency file as clang writes it (`\ ` and `$$` escapes, continuation lines).

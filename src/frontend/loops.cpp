@@ -17,12 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t largest_source = std::uint64_t{64} << 20, largest_answer = std::uint64_t{64} << 20, largest_data = std::uint64_t{4} << 30;
 
-fs::path scratch_parent() {
-  fs::path cache = default_cache();
-  fs::create_directories(cache);
-  return cache;
-}
-
 // Line of the first `#pragma simtlab kernel`; 0: none.
 unsigned line_of_pragma(const fs::path& file) {
   std::istringstream text(read_file(file, largest_source, "C source"));
@@ -46,7 +40,7 @@ bool is_for_link(const std::string& word) {
 
 }  // namespace
 
-LoopProgram::LoopProgram(LoopSource source) : source_(std::move(source)), tools_(find_loop_toolchain()), scratch_(scratch_parent()) {
+LoopProgram::LoopProgram(LoopSource source) : source_(std::move(source)), tools_(find_loop_toolchain()), scratch_(cache_folder(default_cache())) {
   if (source_.line == 0) {
     source_.line = line_of_pragma(source_.file);
     by_pragma_ = true;

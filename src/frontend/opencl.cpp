@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/private_folder.h"
 #include "base/shown.h"
 #include "frontend/build_cache.h"
 #include "frontend/compiler_messages.h"
@@ -105,8 +106,7 @@ class Compiler {
   fs::path keep_text() const {
     if (request_.text->size() > kLargestSource) throw Error(ExitCode::bad_input, "file-too-large", "the OpenCL source is larger than 64 MiB");
     const fs::path file = cache_.folder() / fmt::format("opencl-{}.cl", hash_bytes(*request_.text));
-    std::error_code ec;
-    if (!fs::exists(file, ec)) write_file_atomically(file, *request_.text);
+    if (!is_own_file(file)) write_file_atomically(file, *request_.text);
     return file;
   }
 

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/own_binary.h"
+#include "base/private_folder.h"
 #include "frontend/build_cache.h"
 #include "frontend/process.h"
 
@@ -79,9 +81,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
       sources.push_back(entry.path());
   std::sort(sources.begin(), sources.end());
   for (const fs::path& s : sources) key.append("\n").append(hash_file(s));
-  const fs::path made = cache / fmt::format("{}-{}.bc", stem, hash_bytes(key));
-  if (fs::exists(made, ec)) return made;
-  fs::create_directories(cache, ec);
+  const fs::path made = cache_folder(cache) / fmt::format("{}-{}.bc", stem, hash_bytes(key));
+  if (is_own_file(made)) return made;
   // Several builds may find it missing at once: each makes its own, and the last rename wins.
   const ScratchFolder scratch(cache);
   const fs::path temporary = scratch / "devmath.bc";
@@ -94,7 +95,8 @@ fs::path find_devmath(const std::string& clang, const std::string& version, cons
   if (r.status != 0)
     throw Error(ExitCode::failure, "devmath", "the device maths library did not compile with " + version,
                 "simtlab needs clang 19; SIMTLAB_CLANG chooses one");
-  fs::rename(temporary, made);
+  fs::rename(temporary, made, ec);
+  if (ec) cannot_write(made, ec.value());
   return made;
 }
 

@@ -250,7 +250,8 @@ void Client::take(const Message& message) {
   if (const auto* grant = std::get_if<Grant>(&message)) {
     if (grant->credits != 0) {
       ring_ = Ring::of(passed_);
-      return passed_.close();
+      passed_.close();
+      return;
     }
     for (Waiter* waiter : waiters_)
       if (waiter->sequence == grant->sequence) waiter->state = State::granted;

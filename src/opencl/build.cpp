@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "frontend/build_cache.h"
 #include "frontend/frontend.h"
 #include "frontend/opencl.h"
 #include "frontend/toolchain.h"
@@ -85,11 +86,12 @@ void unload(State& state, Program& program) {
 std::string write_headers(const std::vector<Header>& headers) {
   std::string all;
   for (const Header& h : headers) all += fmt::format("{}:{}{}:{}", h.name.size(), h.name, h.text.size(), h.text);
-  const fs::path folder = frontend::default_cache() / ("opencl-headers-" + hash_bytes(all));
+  const fs::path folder = frontend::cache_folder(frontend::default_cache()) / ("opencl-headers-" + hash_bytes(all));
   for (const Header& h : headers) {
     const fs::path name = fs::path(h.name).lexically_normal();
     require(name.is_relative() && !h.name.empty() && *name.begin() != "..", CL_INVALID_VALUE);
-    fs::create_directories((folder / name).parent_path());
+    std::error_code code;
+    fs::create_directories((folder / name).parent_path(), code);   // what is wrong shows when the file is written
     write_file_atomically(folder / name, h.text);
   }
   return folder.string();

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/private_folder.h"
 #include "base/shown.h"
 
 namespace simtlab::remote {
@@ -37,33 +38,7 @@ Descriptor seqpacket() {
   return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-Descriptor walk(const fs::path& path, bool make) {
-  Descriptor at(::open(path.is_absolute() ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const fs::path relative = path.relative_path();
-  for (auto part = relative.begin(); part != relative.end(); ++part) {
-    if (part->empty()) continue;   // a slash at the end
-    const bool last = std::next(part) == relative.end();
-    if (last && make && ::mkdirat(at.get(), part->c_str(), 0700) != 0 && errno != EEXIST)
-      refuse(path, fmt::format("cannot be made: {}", std::strerror(errno)), "give another directory with --directory");
-    const int next = ::openat(at.get(), part->c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (next < 0) {
-      const int error = errno;
-      struct stat info {};
-      if (::fstatat(at.get(), part->c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
-        refuse(path, fmt::format("'{}' is a symbolic link", shown(part->string())), "give the path without links");
-      refuse(path, std::strerror(error), "is the daemon running? simtlab corun serve");
-    }
-    at = Descriptor(next);
-  }
-  return at;
-}
-
 }  // namespace
-
-void Descriptor::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
 
 Peer peer_of(int socket) {
   ucred who{};
@@ -80,12 +55,17 @@ fs::path default_directory() {
 }
 
 Descriptor open_directory(const fs::path& path, bool make) {
-  Descriptor directory = walk(path, make);
-  struct stat info {};
-  if (::fstat(directory.get(), &info) != 0) refuse(path, std::strerror(errno), "");
-  if (info.st_uid != ::geteuid()) refuse(path, fmt::format("belongs to user {}", info.st_uid), "give a directory of your own with --directory");
-  if ((info.st_mode & 077) != 0) refuse(path, fmt::format("is open to others (mode {:o})", info.st_mode & 07777), "chmod 700 it, or give another with --directory");
-  return directory;
+  const FolderRule rule{make ? FolderRule::Make::last : FolderRule::Make::nothing, true, false};
+  PrivateFolder folder = open_private_folder(path, rule);
+  switch (folder.fault) {
+    case FolderFault::none: break;
+    case FolderFault::missing: refuse(path, folder.why, "is the daemon running? simtlab corun serve");
+    case FolderFault::cannot_make: refuse(path, folder.why, "give another directory with --directory");
+    case FolderFault::link: refuse(path, folder.why, "give the path without links");
+    case FolderFault::foreign: refuse(path, folder.why, "give a directory of your own with --directory");
+    case FolderFault::open: refuse(path, folder.why, "chmod 700 it, or give another with --directory");
+  }
+  return std::move(folder.descriptor);
 }
 
 Listener::Listener(const fs::path& path, int backlog, std::string socket_name) : name(std::move(socket_name)), directory(open_directory(path, true)) {

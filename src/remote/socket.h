@@ -11,7 +11,8 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <utility>
+
+#include "base/descriptor.h"
 
 namespace simtlab::remote {
 
@@ -22,24 +23,7 @@ struct Packet {
   std::span<const std::byte> span() const { return {bytes.data(), size}; }
 };
 
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) close(), fd_ = std::exchange(other.fd_, -1);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  explicit operator bool() const { return fd_ >= 0; }
-  void close();
-
- private:
-  int fd_ = -1;
-};
+using simtlab::Descriptor;
 
 struct Peer {
   pid_t pid = 0;

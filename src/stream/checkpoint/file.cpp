@@ -1,8 +1,6 @@
 #include "stream/checkpoint/file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -14,6 +12,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "stream/trace/reader.h"
 
 namespace simtlab::stream::checkpoint {
@@ -30,9 +29,7 @@ std::uint64_t checksum(const std::uint8_t* packed, std::size_t size, Part part, 
 
 }  // namespace
 
-Writer::Writer(std::filesystem::path path) : path_(std::move(path)), temporary_(path_.string() + ".XXXXXX") {
-  fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
-  if (fd_ < 0) throw Error(ExitCode::failure, "file-write", fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
+Writer::Writer(std::filesystem::path path) : path_(std::move(path)), file_(path_, 0666) {
   Buffer header(magic.begin(), magic.end());
   trace::put_u32(header, format_version);
   try {
@@ -44,17 +41,12 @@ Writer::Writer(std::filesystem::path path) : path_(std::move(path)), temporary_(
   }
 }
 
-Writer::~Writer() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  ::close(fd_);
-}
-
 void Writer::put(const void* data, std::size_t bytes) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t wrote = ::write(fd_, at, bytes);
+    const ssize_t wrote = ::write(file_.descriptor(), at, bytes);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) throw Error(ExitCode::failure, "file-write", fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
+    if (wrote <= 0) cannot_write(path_, errno);
     at += wrote;
     bytes -= static_cast<std::size_t>(wrote);
   }
@@ -76,10 +68,8 @@ void Writer::write(Part part, const Buffer& content) {
 
 void Writer::complete() {
   write(Part::complete, {});
-  if (temporary_.empty()) return;
-  if (::fchmod(fd_, 0644) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0)
-    throw Error(ExitCode::failure, "file-write", fmt::format("cannot write {}: {}", path_.string(), std::strerror(errno)));
-  temporary_.clear();
+  if (file_.published()) return;
+  if (const int error = file_.publish(); error != 0) cannot_write(path_, error);
 }
 
 Reader::Reader(std::unique_ptr<trace::Input> input, std::string name) : input_(std::move(input)), name_(std::move(name)) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary.h"
 #include "stream/trace/bytes.h"
 
 namespace simtlab::stream::trace {
@@ -35,7 +36,6 @@ class Writer {
  public:
   // Throws Error(failure "file-write").
   explicit Writer(std::filesystem::path path);
-  ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -46,8 +46,7 @@ class Writer {
   void put(const void* data, std::size_t bytes);
 
   std::filesystem::path path_;
-  std::string temporary_;   // empty: it has its name
-  int fd_ = -1;
+  TemporaryFile file_;   // has the name with the first `complete`
   Buffer packed_;
 };
 
