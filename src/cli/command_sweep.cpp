@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/shell.h"
 #include "base/shown.h"
 #include "base/units.h"
 #include "cli/cli.h"
@@ -62,17 +63,12 @@ int show_plan(const sweep::Study& study, const SweepOptions& o, const sweep::Eng
     const bool there = fs::exists(db, ignored);
     sweep::Store store(there ? fs::path(db) : folder.path() / fs::path(db).filename(), there ? sweep::Store::Mode::read : sweep::Store::Mode::write);
     if (there) check_same_study(store, study, db);
-    else store.begin(study, nullptr);
-    const std::string made_in = folder.path().string(), meant = fs::absolute(db).parent_path().string();
-    for (const sweep::Script& s : sweep::slurm_scripts(study, store, engine, o.slurm)) {
-      std::string text = fmt::format("# {}\n{}\n", s.name, s.content);
-      for (std::size_t at = text.find(made_in); !there && at != std::string::npos; at = text.find(made_in, at + meant.size())) text.replace(at, made_in.size(), meant);
-      print(text);
-    }
+    else store.begin(study, nullptr), store.stand_for(db);
+    for (const sweep::Script& s : sweep::slurm_scripts(study, store, engine, o.slurm)) print(fmt::format("# {}\n{}\n", s.name, s.content));
     return 0;
   }
   const sweep::Expansion e = sweep::expand(study, [&](const sweep::Combination& c) {
-    for (std::uint64_t r = 0; r < study.repeats; ++r) print(sweep::shell_words([&] {
+    for (std::uint64_t r = 0; r < study.repeats; ++r) print(shell_words([&] {
                                                               std::vector<std::string> words = sweep::point_command(study, c.values, study.seed + r);
                                                               words.insert(words.begin(), "simtlab");
                                                               return words;
@@ -92,7 +88,7 @@ void remember_interest(sweep::Store& store, const sweep::Study& study) {
 
 int finish_sweep(const sweep::Store& store, const sweep::Study& study, const SweepOptions& o, sweep::Ending ending, const std::string& db) {
   const result::Study found = sweep::summary(store, {study.metrics, study.minimise, study.maximise});
-  StudyForms forms{o.html, o.timeline, fmt::format("simtlab report {} --html=r.html; --point N is one point's result", sweep::shell_words({db}))};
+  StudyForms forms{o.html, o.timeline, fmt::format("simtlab report {} --html=r.html; --point N is one point's result", shell_words({db}))};
   write_study(found, forms, o.output);
   const std::uint64_t left = found.pending + found.running;
   if (ending == sweep::Ending::interrupted) throw Error(ExitCode::interrupted, "interrupted", fmt::format("stopped with {} of {} points left", left, found.points.size()), "the same command goes on");

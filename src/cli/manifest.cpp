@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "base/shell.h"
 #include "base/shown.h"
 #include "cli/host.h"
 #include "cli/output.h"
@@ -20,15 +21,6 @@ std::string& command_line() {
   return text;
 }
 
-std::string shell_quoted(const std::string& text) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::uint64_t peak_memory_bytes() {
   rusage own{}, children{};
   ::getrusage(RUSAGE_SELF, &own);
@@ -39,9 +31,7 @@ std::uint64_t peak_memory_bytes() {
 }  // namespace
 
 void remember_command_line(const std::vector<std::string>& words) {
-  std::string& text = host() != nullptr ? host()->command_line : command_line();
-  text.clear();
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_quoted(word);
+  (host() != nullptr ? host()->command_line : command_line()) = shell_words(words);
 }
 
 std::string typed_command() { return host() != nullptr ? host()->command_line : command_line(); }

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/shell.h"
 #include "base/shown.h"
 #include "cli/temporary.h"
 #include "result/json.h"
@@ -45,10 +46,12 @@ bool is_shown_flag(std::string_view a) {
   static constexpr std::array flags = {"--json", "--csv", "--html", "--all", "-q", "--quiet", "-v", "-vv", "--verbose", "--update", "--gate"};
   return std::ranges::find(flags, a) != flags.end();
 }
-// Commands whose --json is a result file.
-bool has_result(const std::string& command) {
+// Commands whose --json is a result file that can be made again.
+bool has_result(const std::vector<std::string>& words) {
   static constexpr std::array commands = {"run", "cache", "dram", "predict", "probe", "corun", "validate"};
-  return std::ranges::find(commands, command) != commands.end();
+  static constexpr std::array live = {"exec", "serve", "top"};   // of corun: what they do depends on other processes
+  if (words.size() < 2 || std::ranges::find(commands, words[1]) == commands.end()) return false;
+  return words[1] != "corun" || words.size() < 3 || std::ranges::find(live, words[2]) == live.end();
 }
 
 std::vector<std::string> without(const std::vector<std::string>& words, bool (*flag)(std::string_view), bool (*value)(std::string_view)) {
@@ -128,34 +131,13 @@ void check_configuration(const result::Manifest& before, const result::Manifest&
 
 }  // namespace
 
-std::vector<std::string> unquoted(std::string_view text) {
-  std::vector<std::string> words;
-  bool in_word = false, quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (!quoted && c == ' ') {
-      in_word = false;
-      continue;
-    }
-    if (!in_word) words.emplace_back();
-    in_word = true;
-    if (c == '\'')
-      quoted = !quoted;
-    else if (!quoted && c == '\\' && i + 1 < text.size())
-      words.back() += text[++i];
-    else
-      words.back() += c;
-  }
-  return words;
-}
-
 std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words) {
   if (words.size() < 2 || words[1] != "run") return {};
   return without(words, is_output_flag, is_output_value);
 }
 
 std::vector<std::string> same_arguments(const std::vector<std::string>& words) {
-  if (words.size() < 2 || !has_result(words[1])) return {};
+  if (!has_result(words)) return {};
   std::vector<std::string> out = without(words, is_shown_flag, writes_file);
   // What is observed for a timeline or for pictures is in the result, too: it is written where nobody sees it.
   const auto asked = [&](const std::string& option) { return std::ranges::any_of(words, [&](const std::string& w) { return w == option || w.starts_with(option + "="); }); };
@@ -172,7 +154,7 @@ void check_inputs_unchanged(const result::Manifest& manifest) {
     if (there && hash_file(path) == input.xxh64) continue;
     throw Error(ExitCode::check_failed, "input-changed",
                 fmt::format("{} {} since the result was made", shown(path.string()), there ? "has changed" : "is gone, or was no plain file"),
-                "run it again for a new result; `simtlab explain --no-rerun` explains the old one without estimates");
+                "run it again for a new result; `simtlab explain` without --rerun explains the old one");
   }
 }
 
@@ -183,7 +165,7 @@ Rerun::Rerun(const result::Manifest& manifest, What what)
                 "results of run, cache, dram, predict, probe, corun and validate can");
   if (arguments_.empty())
     throw Error(ExitCode::bad_input, "explain-result", "the result does not say by which `simtlab run` it was made: it cannot be repeated",
-                "--no-rerun explains it without estimates");
+                "without --rerun it is explained from what the file holds");
   if (what == What::everything) return;   // the command line says it
   for (const result::ConfigValue& c : manifest.configuration)
     if (c.key == "what-if" && c.value != "none") lifted_ = c.value;

@@ -3,15 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "result/metrics.h"
 
 namespace simtlab::cli {
-
-// The words of a command line that remember_command_line() quoted.
-std::vector<std::string> unquoted(std::string_view command_line);
 
 // The same run without what it wrote and printed: arguments after the program's name. Empty: no `run`.
 std::vector<std::string> repeatable_arguments(const std::vector<std::string>& words);
@@ -30,6 +26,9 @@ class Rerun {
     everything,   // as `rerun` needs it: any command, with all that decides its result, even a run that failed
   };
   explicit Rerun(const result::Manifest& manifest, What what = What::run);
+
+  // What is run, after the program's name.
+  const std::vector<std::string>& arguments() const { return arguments_; }
 
   // Runs it again with these arguments more and returns the result. Throws Error: "rerun-failed" with what it said, "rerun-differs" if the
   // effective configuration is not that of the manifest.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/shell.h"
 #include "base/shown.h"
 #include "result/beside.h"
 #include "result/json.h"
@@ -102,7 +103,7 @@ Manifest manifest(const Node& node) {
   node.object();
   m.tool_version = node.at("version").string();
   m.command_line = node.at("command").string();
-  m.working_directory = node.at("working_directory").string();
+  m.working_directory = path_of(node.at("working_directory").string());
   m.start_time = node.at("start_time").string();
   m.wall_seconds = node.at("wall_time_s").real();
   m.host = node.at("host").string();
@@ -121,7 +122,7 @@ Manifest manifest(const Node& node) {
   if (node.has("program")) m.program_exit_status = node.at("program").object().at("exit_status").integer();
   const Node inputs = node.at("inputs");
   for (std::size_t i = 0; i < inputs.array_size(); ++i)
-    m.inputs.push_back({inputs.at(i).object().at("path").string(), inputs.at(i).at("xxh64").string()});
+    m.inputs.push_back({path_of(inputs.at(i).object().at("path").string()), inputs.at(i).at("xxh64").string()});
   const Node configuration = node.at("configuration");
   for (std::size_t i = 0; i < configuration.array_size(); ++i) {
     const Node c = configuration.at(i);

@@ -2,9 +2,13 @@
 // container.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/hash.h"
+#include "base/shell.h"
+#include "base/shown.h"
+#include "base/utf8.h"
 #include "result/beside.h"
 #include "result/json.h"
 #include "result/json_profile.h"
@@ -12,25 +16,6 @@
 
 namespace simtlab::result {
 namespace {
-
-// Length of the UTF-8 sequence at text[i], 0 if it is not one (JSON must be UTF-8; paths need not be).
-std::size_t utf8_length(std::string_view text, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
-  const unsigned char lead = byte(i);
-  const std::size_t length = lead < 0x80                   ? 1
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                           : 0;
-  if (length == 0 || i + length > text.size()) return 0;
-  for (std::size_t k = 1; k < length; ++k)
-    if ((byte(i + k) & 0xc0) != 0x80) return 0;
-  if (lead == 0xe0 && byte(i + 1) < 0xa0) return 0;
-  if (lead == 0xed && byte(i + 1) >= 0xa0) return 0;
-  if (lead == 0xf0 && byte(i + 1) < 0x90) return 0;
-  if (lead == 0xf4 && byte(i + 1) >= 0x90) return 0;
-  return length;
-}
 
 // Shortest text that reads back as the same double; always recognisable as a real number.
 std::string real(double value) {
@@ -61,7 +46,7 @@ std::string manifest(const Manifest& m) {
       "    \"start_time\": {},\n    \"wall_time_s\": {},\n    \"host\": {},\n    \"device\": {},\n    "
       "\"mode\": {},\n    \"seed\": {},\n"
       "    \"interrupted\": {},\n",
-      json_string(m.tool_version), json_string(m.command_line), json_string(m.working_directory),
+      json_string(m.tool_version), json_string(m.command_line), json_string(path_text(m.working_directory)),
       json_string(m.start_time), real(m.wall_seconds), json_string(m.host), json_string(m.device),
       json_string(m.mode), m.seed, m.interrupted);
   if (!m.stopped_at.empty())
@@ -74,7 +59,7 @@ std::string manifest(const Manifest& m) {
   out += "    \"inputs\": [";
   for (std::size_t i = 0; i < m.inputs.size(); ++i)
     out += fmt::format("{}\n      {{\"path\": {}, \"xxh64\": {}}}", i == 0 ? "" : ",",
-                       json_string(m.inputs[i].path), json_string(m.inputs[i].xxh64));
+                       json_string(path_text(m.inputs[i].path)), json_string(m.inputs[i].xxh64));
   out += m.inputs.empty() ? "],\n" : "\n    ],\n";
   out += "    \"configuration\": [";
   for (std::size_t i = 0; i < m.configuration.size(); ++i) {
@@ -110,23 +95,20 @@ std::string kernel(const KernelResult& k, const std::string& prefix, Beside* bes
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text, i);
-    const char c = text[i];
-    if (length == 0) {
+    const Utf8 c = utf8_at(text, i);
+    const std::size_t length = std::max<std::size_t>(c.length, 1);
+    if (c.length == 0)
       out += "\xef\xbf\xbd";
-      ++i;
-      continue;
-    }
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (c == '\n')
+    else if (c.code == '"' || c.code == '\\')
+      out += {'\\', text[i]};
+    else if (c.code == '\n')
       out += "\\n";
-    else if (c == '\t')
+    else if (c.code == '\t')
       out += "\\t";
-    else if (c == '\r')
+    else if (c.code == '\r')
       out += "\\r";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else if (is_command(c.code))   // none of them is beyond U+FFFF
+      out += fmt::format("\\u{:04x}", c.code);
     else
       out += text.substr(i, length);
     i += length;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/shell.h"
 #include "base/shown.h"
 
 namespace simtlab::sweep {
@@ -15,10 +16,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::uint64_t most_outcome_bytes = 64 * 1024;
 
+[[noreturn]] void refuse(const std::string& text, const char* what, const char* character) {
+  throw Error(ExitCode::usage, "sweep-name", fmt::format("{} '{}' has {}, which no script for Slurm can hold", what, shown(text), character),
+              "choose another name; --engine local takes any");
+}
+
+// A line's end in a name would end the line of the script that it stands in, and what follows would be a line of its own.
+const std::string& one_line(const std::string& text, const char* what) {
+  if (printable(text) != text) refuse(text, what, "a control character or a byte that is no UTF-8");
+  return text;
+}
+
 // In a #SBATCH line: Slurm replaces what follows a % in file names.
 std::string in_sbatch(const std::string& path) {
   std::string out;
-  for (const char c : path) {
+  for (const char c : one_line(path, "the folder")) {
     if (c == '"' || c == '\\') out += '\\';
     out += c;
     if (c == '%') out += '%';
@@ -37,12 +49,21 @@ std::string script_text(const Store& store, const Batch& batch, const EngineOpti
   const std::string log = in_sbatch((store.spool() / fmt::format("batch-{}-", batch.id)).string()) + "%a.log";
   std::string out = fmt::format("#!/bin/sh\n#SBATCH --job-name={}\n#SBATCH --array=0-{}{}\n#SBATCH --output=\"{}\"\n#SBATCH --ntasks=1\n#SBATCH --no-requeue\n", batch.name, batch.tasks - 1,
                                 slurm.tasks == 0 ? "" : fmt::format("%{}", slurm.tasks), log);
-  for (const std::string& option : slurm.options) out += fmt::format("#SBATCH {}\n", option);
-  return out + fmt::format("exec {} --task \"$SLURM_ARRAY_TASK_ID\"\n", shell_words({options.program, "sweep", "--task-list", list_file(store.spool(), batch.id).string()}));
+  for (const std::string& option : slurm.options) out += fmt::format("#SBATCH {}\n", one_line(option, "--sbatch"));
+  const std::string list = list_file(store.spool(), batch.id).string();
+  return out + fmt::format("exec {} --task \"$SLURM_ARRAY_TASK_ID\"\n",
+                           script_words({one_line(options.program, "the program"), "sweep", "--task-list", list}));
 }
 
 std::string list_text(const Study& study, const Store& store, const std::vector<Point>& points, const EngineOptions& options, std::uint64_t a_task) {
-  const auto line = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; };
+  // Control characters are escaped in JSON; bytes that are no UTF-8 could not be read again.
+  const auto line = [](const Json& json) {
+    try {
+      return json.dump() + "\n";
+    } catch (const Json::type_error&) {
+      refuse(json.dump(-1, ' ', false, Json::error_handler_t::replace), "a point", "a byte that is no UTF-8");
+    }
+  };
   std::string out = line({{"spool", store.spool().string()}, {"folder", study.folder}, {"timeout_s", study.timeout_s}});
   for (std::size_t i = 0; i < points.size(); ++i)
     out += line({{"task", i / a_task}, {"point", points[i].id}, {"words", process_words(study, points[i], options, store.result_file(points[i].id))}});

@@ -103,12 +103,13 @@ Store::~Store() {
   sqlite3_close(db_);
   if (lock_ < 0) return;
   std::error_code ignored;
-  std::filesystem::remove(spool(), ignored);   // if it is empty
+  std::filesystem::remove(path_.string() + ".d", ignored);   // if it is empty
   std::filesystem::remove(path_.string() + ".lock", ignored);
   ::close(lock_);
 }
 
-std::filesystem::path Store::spool() const { return path_.string() + ".d"; }
+std::filesystem::path Store::spool() const { return (named_.empty() ? path_ : named_).string() + ".d"; }
+void Store::stand_for(const std::filesystem::path& path) { named_ = std::filesystem::absolute(path); }
 std::filesystem::path Store::result_file(std::uint64_t id) const { return spool() / fmt::format("{}.json", id); }
 std::filesystem::path Store::error_file(std::uint64_t id) const { return spool() / fmt::format("{}.err", id); }
 

@@ -115,6 +115,8 @@ class Store {
   void commit();
   bool uncommitted() const { return open_; }
 
+  // Of a database that is thrown away: names are made as if it were that one.
+  void stand_for(const std::filesystem::path& path);
   std::filesystem::path spool() const;             // the folder beside it
   std::filesystem::path result_file(std::uint64_t id) const;
   std::filesystem::path error_file(std::uint64_t id) const;
@@ -132,7 +134,7 @@ class Store {
   [[noreturn]] void fail() const;
   Point read_point(Statement& row) const;
 
-  std::filesystem::path path_;
+  std::filesystem::path path_, named_;   // named_: for names, if it stands for another
   sqlite3* db_ = nullptr;
   int lock_ = -1;
   bool open_ = false;

@@ -89,19 +89,4 @@ std::vector<std::string> point_command(const Study& study, const std::vector<std
   return words;
 }
 
-std::string shell_words(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) {
-    out += out.empty() ? "" : " ";
-    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%") == std::string::npos) {
-      out += word;
-      continue;
-    }
-    out += "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    out += "'";
-  }
-  return out;
-}
-
 }  // namespace simtlab::sweep

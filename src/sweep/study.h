@@ -70,7 +70,4 @@ Expansion expand(const Study& study, const std::function<void(const Combination&
 // The words behind "simtlab" of one point.
 std::vector<std::string> point_command(const Study& study, const std::vector<std::string>& values, std::uint64_t seed);
 
-// For a shell.
-std::string shell_words(const std::vector<std::string>& words);
-
 }  // namespace simtlab::sweep
