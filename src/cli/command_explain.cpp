@@ -109,11 +109,11 @@ void add_explain(CLI::App& app, Action& chosen) {
       ->check(CLI::Validator(refuse_empty, ""))
       ->type_name("NAME")
       ->group(group);
-  sub->add_option("--try", o->result.limits, "Try this limit of --what-if instead of those that the evidence points at; may be repeated")
+  sub->add_option("--try", o->result.limits, "Lift this limit of --what-if instead of those that the evidence points at; may be repeated; runs again as --rerun does")
       ->type_name("LIMIT")
       ->allow_extra_args(false)
       ->group(group);
-  sub->add_flag("--no-rerun", o->result.no_rerun, "Only what is in the file: no estimates of remedies")->group(group);
+  sub->add_flag("--rerun", o->result.rerun, "Run the command of the file again, once a limit lifted, to tell what lifting it would gain; without this nothing is run")->group(group);
   sub->add_option("--json", o->result.json, "Write it as JSON to stdout, or with --json=FILE to FILE")
       ->check(output_file())
       ->type_name("[=FILE]")

@@ -12,6 +12,7 @@
 #include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
+#include "cli/rerun_guard.h"
 #include "report/compare.h"
 #include "result/json.h"
 
@@ -80,6 +81,9 @@ int rerun(const RerunOptions& o) {
   check_outputs(output);
   check_inputs(output, {o.file});
   const Rerun again(before.manifest, Rerun::What::everything);
+  check_may_run_again(o.file, before.manifest, again.arguments());
+  check_inputs_unchanged(before.manifest);
+  if (!o.quiet) announce_run_again(before.manifest, again.arguments(), "once");
   const result::Result now = [&] {
     OutputOptions shown;
     shown.quiet = o.quiet;

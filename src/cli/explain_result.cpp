@@ -9,11 +9,13 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/shell.h"
 #include "base/shown.h"
 #include "cli/observe.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
+#include "cli/rerun_guard.h"
 #include "device/what_if.h"
 #include "report/evidence.h"
 #include "report/format.h"
@@ -147,6 +149,30 @@ result::Result observed_again(const Rerun& rerun, const result::Result& result, 
   return again;
 }
 
+// What the file alone does not say, and how to learn it.
+std::string what_rerun_adds(const result::Manifest& manifest, const result::KernelResult& kernel, const ExplainOptions& options) {
+  std::string out;
+  if (kernel.profile.empty())
+    out = "Lines and the waits of loads are not in the file: --lines of `simtlab run` records them. ";
+  if (repeatable_arguments(unquoted(manifest.command_line)).empty()) return out;
+  std::string names;
+  const std::vector<report::Suspect> limits = chosen(kernel, options);
+  for (const report::Suspect& s : limits) names += (names.empty() ? "" : ", ") + s.what_if;
+  if (names.empty()) return out;
+  const std::string lasts = time_of_a_run(manifest, true);
+  return out + fmt::format("What lifting a limit would gain ({}) was not tried: --rerun runs the command of the file again for each{}. ",
+                           names, lasts.empty() ? "" : ", " + lasts);
+}
+
+// How often explain will run it: a time for each limit, and one for lines and waits, behind which the evidence is complete.
+std::string times_of(const result::KernelResult& kernel, const ExplainOptions& options) {
+  const bool observe = kernel.profile.empty();
+  const std::size_t limits = observe && options.limits.empty() ? remedies_tried : chosen(kernel, options).size();
+  const std::size_t times = limits + (observe ? 1 : 0);
+  if (times == 1) return "once";
+  return fmt::format("{}{} times", observe && options.limits.empty() ? "up to " : "", times);
+}
+
 }  // namespace
 
 int explain_result(const std::string& file, const ExplainOptions& options) {
@@ -157,10 +183,16 @@ int explain_result(const std::string& file, const ExplainOptions& options) {
   std::string note;
   std::vector<Remedy> remedies;
   const bool incomplete = result.manifest.interrupted || !result.manifest.failure.empty();
+  const bool run_again = options.rerun || !options.limits.empty();
   if (incomplete) note += "The run did not end: the figures cover what ran until then, and lifting limits was not tried. ";
-  if (options.no_rerun) note += kernel.profile.empty() ? "Lines and the waits of loads are not in the file; --lines of `simtlab run` records them. " : "";
-  if (!options.no_rerun && !incomplete) {
-    const Rerun rerun(result.manifest);
+  if (!run_again && !incomplete) note += what_rerun_adds(result.manifest, kernel, options);
+  if (run_again && !incomplete) {
+    const result::Manifest manifest = result.manifest;
+    const Rerun rerun(manifest);
+    check_may_run_again(file, manifest, rerun.arguments());
+    check_inputs_unchanged(manifest);
+    const std::string times = times_of(kernel, options);
+    if (times != "0 times") announce_run_again(manifest, rerun.arguments(), times);
     if (kernel.profile.empty()) {
       result = observed_again(rerun, result, note);
       kernel = pick(result.kernels, kernel.name);

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/shown.h"
+#include "cli/compile.h"
 #include "cli/manifest.h"
 #include "cli/nest_inputs.h"
 #include "cli/nest_simulation.h"
@@ -40,6 +41,15 @@ frontend::LoopSource source_of(const LoopOptions& o, const std::string& file) {
   if (error != std::errc() || end != line.data() + line.size() || out.line == 0)
     throw Error(ExitCode::usage, "option-value", fmt::format("--loop {} names no line", shown(o.loop)), "--loop FILE:LINE, for example --loop transpose.c:9");
   if (colon != std::string::npos) out.loop_file = o.loop.substr(0, colon);
+  return out;
+}
+
+// The file with the nest, and other sources of the measured program.
+std::vector<std::filesystem::path> compiled(const LoopOptions& o, const std::string& file) {
+  std::vector<std::filesystem::path> out = {file};
+  std::error_code ignored;
+  for (const std::string& flag : source_of(o, file).flags)
+    if (is_source(flag) && std::filesystem::exists(flag, ignored)) out.emplace_back(flag);
   return out;
 }
 
@@ -317,7 +327,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
   m.mode = "predict";
   m.device = device.device.name;
   m.configuration = predict::to_configuration(inputs);
-  m.inputs = hash_inputs({file_});
+  m.inputs = hash_inputs(compiled(o, file_));
   return result;
 }
 

@@ -1,4 +1,4 @@
-"""Observed runs (--lines, --series, --timeline, --what-if) and explain RESULT.json: evidence, remedies, repeated runs."""
+"""Observed runs (--lines, --series, --timeline, --what-if) and explain RESULT.json: evidence from the file, remedies by runs that are asked for."""
 import json
 import unittest
 
@@ -88,8 +88,26 @@ class Explain(Case):
         self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--gpu", "v100", "--json=r.json", *more)
         return "r.json"
 
+    def test_evidence_is_read_from_the_file(self):
+        done = self.ok("explain", self.result())
+        text = " ".join(done.stdout.split())
+        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "L1 hits", "--lines of `simtlab run` records them", "was not tried: --rerun runs the command of the file again for each, about "):
+            self.assertIn(word, text)
+        self.assertNotIn("loads take", text)
+        self.assertEqual(done.stderr, "")
+        done = self.ok("explain", self.result("--lines"))
+        self.assertIn("loads take", done.stdout)
+        self.assertNotIn("records them", " ".join(done.stdout.split()))
+        self.assertEqual(json.loads(self.ok("explain", "r.json", "--json").stdout)["remedies"], [])
+
+    def test_reading_needs_nothing_but_the_file(self):
+        file = self.result("--lines")
+        (self.folder / "saxpy.ptx").unlink()
+        self.assertIn("loads take", self.ok("explain", file).stdout)
+        self.fails(6, "explain", file, "--rerun", says="[input-changed]")
+
     def test_evidence_and_remedies(self):
-        text = self.ok("explain", self.result()).stdout
+        text = self.ok("explain", self.result(), "--rerun").stdout
         for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "loads take", "L1 hits", "The line that takes most", "lifting a limit"):
             self.assertIn(word, text)
 
@@ -101,26 +119,27 @@ class Explain(Case):
         self.assertLess(remedy["after_ns"], remedy["before_ns"])
 
     def test_at_most_three_remedies(self):
-        explained = json.loads(self.ok("explain", self.result("--lines"), "--json").stdout)
+        explained = json.loads(self.ok("explain", self.result("--lines"), "--rerun", "--json").stdout)
         self.assertTrue(1 <= len(explained["remedies"]) <= 3)
 
     def test_an_input_that_changed(self):
         file = self.result()
         path = self.saxpy()
         path.write_text(path.read_text() + "\n// changed\n")
-        self.fails(6, "explain", file, says="[input-changed]")
-        self.assertIn("saxpy takes", self.ok("explain", file, "--no-rerun").stdout)
+        for words in (["--rerun"], ["--try", "alone"]):
+            self.fails(6, "explain", file, *words, says="[input-changed]")
+        self.assertIn("saxpy takes", self.ok("explain", file).stdout)
 
     def test_a_configuration_that_changed(self):
         file = self.result()
         (self.folder / "simtlab.toml").write_text("[sm]\ncount = 7\n")
-        result = self.fails(6, "explain", file, says="[rerun-differs]")
+        result = self.fails(6, "explain", file, "--rerun", says="[rerun-differs]")
         self.assertIn("sm.count", result.stderr)
 
     def test_words_are_explained_as_ever(self):
         self.assertIn("stall reason", self.ok("explain", "long_scoreboard").stdout)
         self.fails(3, "explain", "nothing.json", says="[file-missing]")
-        self.fails(2, "explain", self.result(), "--kernel", "saxpi", "--no-rerun", says="[explain-kernel]")
+        self.fails(2, "explain", self.result(), "--kernel", "saxpi", says="[explain-kernel]")
 
     def test_functional_results_have_nothing_to_explain(self):
         self.ok("run", self.saxpy(), *SAXPY_LAUNCH, "--mode", "functional", "--json=f.json")

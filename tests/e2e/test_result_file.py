@@ -54,7 +54,7 @@ class Schema(Case):
         self.check("sweep", stopped)
         self.check("cache-compare", self.ok("cache", *run, "--compare", "l1.bytes=16 KiB", "l1.bytes=32 KiB", "--json").stdout)
         self.check("sweep", self.ok("predict", *run, "--sweep", "regs=32,64", "--json").stdout)
-        self.check("explain", self.ok("explain", "r.json", "--no-rerun", "--json").stdout)
+        self.check("explain", self.ok("explain", "r.json", "--json").stdout)
         self.ok("run", *run, "--set", "sm.count=20", "--record", "t.simt", "--json=s.json")
         self.check("compare", self.ok("compare", "r.json", "s.json", "--json").stdout)
         self.check("trace", self.ok("trace", "info", "t.simt", "--mix", "--json").stdout)
