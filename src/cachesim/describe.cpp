@@ -5,6 +5,7 @@
 
 #include "cachesim/study_impl.h"
 #include "ptx/text_lines.h"
+#include "result/hit_rate.h"
 
 namespace simtlab::cachesim {
 namespace {
@@ -21,7 +22,8 @@ void set_cache(Metrics& m, const std::string& level, const CacheCounts& c) {
   set(".read.hits", c.read.hits);
   set(".read.hits_pending", c.read.pending);
   set(".read.misses", c.read.misses);
-  m.set(level + ".read.miss_rate", ratio(c.read.misses, c.read.accesses));
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  result::set_hit_rate(m, level, result::hit_rate(number(c.read.hits), number(c.read.pending), number(c.read.accesses)));
   set(".read.misses.cold", c.read.cold);
   set(".read.misses.partial", c.read.partial);
   set(".read.misses.capacity", c.read.capacity);

@@ -7,6 +7,7 @@
 
 #include "report/cells.h"
 #include "report/format.h"
+#include "report/hits.h"
 #include "report/svg.h"
 
 namespace simtlab::report {
@@ -159,8 +160,10 @@ std::string page(const Result& result, const KernelResult& k, const std::vector<
                      svg_escaped(result.manifest.device), configured(result, "l1.bytes"), configured(result, "l1.ways"), configured(result, "l1.replacement"), configured(result, "l1.set_index"),
                      k.order.empty() ? std::string() : fmt::format(" Accesses in the order {}.", svg_escaped(k.order)));
   const auto get = [&](const char* metric) { return k.metrics.get(metric).value_or(0); };
-  out += fmt::format("<p>L1: {:.0f} reads, {} misses (cold {:.0f}, partial {:.0f}, capacity {:.0f}, conflict {:.0f}, invalidated {:.0f}).</p>\n", get("l1.read.accesses"), format_share(get("l1.read.miss_rate")),
-                     get("l1.read.misses.cold"), get("l1.read.misses.partial"), get("l1.read.misses.capacity"), get("l1.read.misses.conflict"), get("l1.read.misses.invalidated"));
+  out += fmt::format("<p>L1: {:.0f} reads, {}, {} misses (cold {:.0f}, partial {:.0f}, capacity {:.0f}, conflict {:.0f}, invalidated {:.0f}).</p>\n", get("l1.read.accesses"), format_hits(k.metrics, "l1"),
+                     format_share(get("l1.read.miss_rate")),
+                     get("l1.read.misses.cold"), get("l1.read.misses.partial"), get("l1.read.misses.capacity"),
+                     get("l1.read.misses.conflict"), get("l1.read.misses.invalidated"));
   if (const Table* advice = result::find(k.tables, "advice"); advice != nullptr && !advice->rows.empty()) {
     out += "<h2>What stands out</h2><ul>\n";
     for (std::size_t i = 0; i < advice->rows.size(); ++i) out += fmt::format("<li>{}</li>\n", svg_escaped(words(*advice, i, "text")));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/hits.h"
 #include "report/text_writer.h"
 
 namespace simtlab::report {
@@ -76,7 +77,7 @@ class Writer : TextWriter {
   void level(const Metrics& m, const std::string& level, const char* title) {
     const auto get = [&](const char* name) { return m.get(level + name).value_or(0); };
     const double all = get(".read.accesses");
-    heading(title, fmt::format("  {}", format_count(all)));
+    heading(title, all == 0 ? fmt::format("  {}", format_count(all)) : fmt::format("  {}: {}", format_count(all), format_hits(m, level)));
     if (all == 0) return;
     const auto row = [&](const char* label, double n, Paint paint) {
       if (n == 0) return;

@@ -7,6 +7,7 @@
 
 #include "report/format.h"
 #include "report/glossary.h"
+#include "report/hits.h"
 
 namespace simtlab::report {
 namespace {
@@ -56,6 +57,23 @@ class Steps {
     if (!out.empty() && a_.limiter != b_.limiter)
       out += fmt::format(" The limit was {} and is {}.", printable(a_.limiter.empty() ? "none" : a_.limiter), printable(b_.limiter.empty() ? "none" : b_.limiter));
     return out;
+  }
+
+  std::string caches() const {
+    std::string out;
+    const auto add = [&](const std::string& part) { out += part.empty() || out.empty() ? part : "; " + part; };
+    const auto hits = [&](const char* label, const std::string& level) {
+      const bool moved = differs(level + ".read.hits") || differs(level + ".read.hits_pending") || differs(level + ".read.miss_rate");
+      const std::string before = format_hits(a_.metrics, level), after = format_hits(b_.metrics, level);
+      if (moved && before != after) add(fmt::format("{} {} -> {}", label, before, after));
+    };
+    const auto value = [&](const char* label, const char* name) { add(differs(name) ? moved(label, name) : ""); };
+    hits("L1", "l1");
+    value("L2 reads", "l2.read.accesses");
+    hits("L2", "l2");
+    value("DRAM reads", "dram.read.bytes");
+    value("DRAM writes", "dram.write.bytes");
+    return out.empty() ? "" : fmt::format("Caches: {}.", out);
   }
 
   // The mean latency and the stage that changed most.
@@ -109,8 +127,7 @@ std::vector<std::string> why(const KernelResult& before, const KernelResult& aft
   add(steps.sentence("Work", {{"warp instructions", "gpu.instructions.warp"}, {"machine instructions", "gpu.instructions.machine"}, {"active lanes", "gpu.instructions.lanes"},
                               {"sectors of global loads", "global.load.sectors"}, {"bank conflicts", "shared.bank_conflicts"}}));
   add(steps.occupancy());
-  add(steps.sentence("Caches", {{"L1 miss rate", "l1.read.miss_rate"}, {"L2 reads", "l2.read.accesses"}, {"L2 miss rate", "l2.read.miss_rate"}, {"DRAM reads", "dram.read.bytes"},
-                                {"DRAM writes", "dram.write.bytes"}}));
+  add(steps.caches());
   add(steps.latency());
   add(steps.sentence("Use", {{"DRAM", "dram.utilisation"}, {"L2", "l2.utilisation"}, {"L1", "l1.utilisation"}, {"shared memory", "shared.utilisation"}, {"compute", "sol.compute"},
                              {"issue slots", "sol.issue"}}));

@@ -7,6 +7,7 @@
 
 #include "report/format.h"
 #include "report/glossary.h"
+#include "report/hits.h"
 #include "report/profile_text.h"
 
 namespace simtlab::report {
@@ -95,10 +96,10 @@ std::string load_sentence(const Facts& f) {
 std::string level_sentence(const Facts& f) {
   if (f("l1.read.accesses") + f("l2.read.accesses") == 0) return {};
   const auto hit = [&](const std::string& level) {
-    const double all = f(level + ".read.accesses");
-    return all > 0 ? fmt::format("{} of {} sectors", format_share(f(level + ".read.hits") / all), format_count(all)) : std::string("nothing, nothing is read");
+    const result::HitRate rate = result::hit_rate(f.k.metrics, level);
+    return rate.accesses > 0 ? fmt::format("{} of {} sectors", format_hits(rate), format_count(rate.accesses)) : format_hits(rate);
   };
-  std::string out = fmt::format("L1 hits {}, L2 hits {}", hit("l1"), hit("l2"));
+  std::string out = fmt::format("L1: {}; L2: {}", hit("l1"), hit("l2"));
   double most = 0;
   std::string busiest;
   for (const char* part : {"l1", "shared", "interconnect", "l2", "dram"})

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "report/hits.h"
+
 namespace simtlab::report {
 namespace {
 
@@ -60,10 +62,8 @@ class Writer {
   }
 
   std::string hits(const std::string& level) const {
-    const double accesses = get(level + ".read.accesses");
-    if (accesses == 0) return "no reads";
-    return fmt::format("{} of {} sectors hit, {} join a miss", format_share(ratio(get(level + ".read.hits"), accesses)), format_count(accesses),
-                       format_share(ratio(get(level + ".read.hits_pending"), accesses)));
+    const result::HitRate rate = result::hit_rate(m_, level);
+    return rate.accesses == 0 ? format_hits(rate) : fmt::format("{} of {} sectors", format_hits(rate), format_count(rate.accesses));
   }
 
   void memory_chart() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/glossary.h"
+#include "report/hits.h"
 #include "report/cache_text.h"
 #include "report/memory_text.h"
 #include "report/predict_text.h"
@@ -268,11 +269,8 @@ class Writer : TextWriter {
     const Metrics& m = k.metrics;
     std::string text;
     const auto hit_rate = [&](const char* label, const std::string& level) {
-      const auto accesses = m.get(level + ".read.accesses");
-      const auto misses = m.get(level + ".read.miss_rate");
-      if (!accesses) return;
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", label,
-                          *accesses == 0 || !misses ? "no reads" : format_share(1 - *misses) + " hits");
+      if (!m.get(level + ".read.accesses")) return;
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", label, format_hits(m, level));
       if (const auto bytes = m.get(level + ".bytes")) text += fmt::format(" ({})", format_bytes(*bytes));
     };
     hit_rate("L1", "l1");

@@ -32,9 +32,8 @@ std::size_t place(const Series& s, std::string_view column) {
 std::size_t weight_of(const Series& s, std::size_t k, std::size_t end) {
   const std::string& name = s.columns[k];
   if (name == "instructions.warp" || name.ends_with(".accesses")) return not_a_column;
-  constexpr std::string_view rate = ".hit_rate";
-  if (!name.ends_with(rate)) return end;
-  const std::size_t accesses = place(s, name.substr(0, name.size() - rate.size()) + ".read.accesses");
+  if (!name.ends_with(".hit_rate") && !name.ends_with(".pending_rate")) return end;
+  const std::size_t accesses = place(s, name.substr(0, name.rfind('.')) + ".read.accesses");
   return accesses == not_a_column ? end : accesses;
 }
 

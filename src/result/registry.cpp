@@ -201,6 +201,10 @@ constexpr MetricDeclaration rows[] = {
     {"l1.read.misses", "1", "Sector reads that L1 had to fetch from L2.", "kernel", "",
      "ncu: l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum; gpgpu-sim: L1D_total_cache_misses",
      sum, ""},
+    {"l1.read.hit_rate", "1", "Share of L1 sector reads that found their data; those that joined an outstanding miss are apart: l1.read.pending_rate.",
+     "kernel", "l1.read.hits / l1.read.accesses", "", weighted, "l1.read.accesses"},
+    {"l1.read.pending_rate", "1", "Share of L1 sector reads that joined an outstanding miss. Hit, pending and miss rate add up to 1.", "kernel",
+     "l1.read.hits_pending / l1.read.accesses", "", weighted, "l1.read.accesses"},
     {"l1.read.miss_rate", "1", "Share of L1 sector reads that missed.", "kernel",
      "l1.read.misses / l1.read.accesses",
      "ncu: 1 - l1tex__t_sector_hit_rate.pct / 100; nvprof: 1 - global_hit_rate; gpgpu-sim: "
@@ -242,6 +246,10 @@ constexpr MetricDeclaration rows[] = {
      "gpgpu-sim: L2_total_cache_pending_hits", sum, ""},
     {"l2.read.misses", "1", "Sector reads that L2 had to fetch from DRAM.", "kernel", "",
      "ncu: lts__t_sectors_op_read_lookup_miss.sum; gpgpu-sim: L2_total_cache_misses", sum, ""},
+    {"l2.read.hit_rate", "1", "Share of L2 sector reads that found their data; those that joined an outstanding miss are apart: l2.read.pending_rate.",
+     "kernel", "l2.read.hits / l2.read.accesses", "", weighted, "l2.read.accesses"},
+    {"l2.read.pending_rate", "1", "Share of L2 sector reads that joined an outstanding miss. Hit, pending and miss rate add up to 1.", "kernel",
+     "l2.read.hits_pending / l2.read.accesses", "", weighted, "l2.read.accesses"},
     {"l2.read.miss_rate", "1", "Share of L2 sector reads that missed.", "kernel",
      "l2.read.misses / l2.read.accesses",
      "ncu: 1 - lts__t_sector_op_read_hit_rate.pct / 100; nvprof: 1 - l2_tex_read_hit_rate; gpgpu-sim: "

@@ -44,12 +44,14 @@ Snapshot Gpu::Impl::snapshot(Cycle at) const {
     out.thread_instructions += c.thread_instructions;
     out.l1_accesses += c.l1.read_accesses;
     out.l1_hits += c.l1.read_hits;
+    out.l1_pending += c.l1.read_pending;
     out.warp_cycles += sm.warp_cycles(at);
     sm.add_slots(at, out.slots);
   }
   const CacheCounters l2 = memory.served().cache;
   out.l2_accesses = l2.read_accesses;
   out.l2_hits = l2.read_hits;
+  out.l2_pending = l2.read_pending;
   const memory::DramStatistics dram = memory.dram_statistics();
   out.dram_read_bytes = dram.read_bytes;
   out.dram_write_bytes = dram.write_bytes;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "result/hit_rate.h"
+
 namespace simtlab::timing {
 namespace {
 
@@ -105,7 +107,8 @@ void set_cache(result::Metrics& m, const std::string& name, const CacheCounters&
   m.set(name + ".read.hits", c.read_hits);
   m.set(name + ".read.hits_pending", c.read_pending);
   m.set(name + ".read.misses", c.read_misses);
-  m.set(name + ".read.miss_rate", ratio(c.read_misses, c.read_accesses));
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  result::set_hit_rate(m, name, result::hit_rate(number(c.read_hits), number(c.read_pending), number(c.read_accesses)));
   m.set(name + ".write.accesses", c.write_accesses);
   m.set(name + ".write.hits", c.write_hits);
   m.set(name + ".write.misses", c.write_accesses - c.write_hits);

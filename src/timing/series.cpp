@@ -20,8 +20,10 @@ std::vector<double> row(Cycle begin, const Snapshot& a, const Snapshot& b, const
       ratio(b.warp_cycles - a.warp_cycles, sm_cycles * device.sm.max_warps),
       static_cast<double>(b.l1_accesses - a.l1_accesses),
       rate(b.l1_hits - a.l1_hits, b.l1_accesses - a.l1_accesses),
+      rate(b.l1_pending - a.l1_pending, b.l1_accesses - a.l1_accesses),
       static_cast<double>(b.l2_accesses - a.l2_accesses),
       rate(b.l2_hits - a.l2_hits, b.l2_accesses - a.l2_accesses),
+      rate(b.l2_pending - a.l2_pending, b.l2_accesses - a.l2_accesses),
       ratio(b.dram_read_bytes - a.dram_read_bytes, cycles) * per_second,
       ratio(b.dram_write_bytes - a.dram_write_bytes, cycles) * per_second,
   };
@@ -47,8 +49,8 @@ result::Series Series::finish(const Snapshot& last, const device::Device& device
   if (last.end > base_.end) snapshots_.push_back(last);
   result::Series out;
   out.interval = interval_;
-  out.columns = {"end",         "instructions.warp", "ipc",         "occupancy",           "l1.read.accesses",
-                 "l1.hit_rate", "l2.read.accesses",  "l2.hit_rate", "dram.read.bandwidth", "dram.write.bandwidth"};
+  out.columns = {"end", "instructions.warp", "ipc", "occupancy", "l1.read.accesses", "l1.hit_rate", "l1.pending_rate",
+                 "l2.read.accesses", "l2.hit_rate", "l2.pending_rate", "dram.read.bandwidth", "dram.write.bandwidth"};
   for (std::size_t i = 0; i < stall_count; ++i) out.columns.push_back("stall." + std::string(name_of(static_cast<Stall>(i))));
   Snapshot before = base_;
   for (const Snapshot& snapshot : snapshots_) {

@@ -17,7 +17,7 @@ struct Snapshot {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
   std::uint64_t warp_cycles = 0;
   SlotCounts slots{};
-  std::uint64_t l1_accesses = 0, l1_hits = 0, l2_accesses = 0, l2_hits = 0;   // sectors read
+  std::uint64_t l1_accesses = 0, l1_hits = 0, l1_pending = 0, l2_accesses = 0, l2_hits = 0, l2_pending = 0;   // sectors read
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
 };
 
