@@ -83,7 +83,18 @@ loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape
   return out;
 }
 
-std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts, const device::Device& device, const std::string& first, const predict::Inputs& given) {
+double l2_peak(const predict::Counts& c) { return c.l2_bytes_per_cycle * c.freq * 1e9; }
+double dram_peak(const predict::Counts& c) { return c.mem_peak_bandwidth * 1e9; }
+
+std::optional<double> possible_rate(double bytes, double ns, double peak) {
+  constexpr double rounding = 1e-6;   // a model may meet the peak exactly
+  const double rate = bytes / ns * 1e9;
+  if (!std::isfinite(rate) || rate > peak * (1 + rounding)) return std::nullopt;   // unknown bytes are NaN; an unknown peak refuses nothing
+  return std::min(rate, std::isnan(peak) ? rate : peak);
+}
+
+std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts, const device::Device& device, const std::string& first, const predict::Inputs& given,
+                                  const predict::Counts& evaluated) {
   std::vector<loops::Worth> out;
   const auto or_given = [&](double C::*member, double unit, double value) { return given.has(member) ? given.counts.*member * unit : value; };
   std::vector<std::string> names = predict::model_names();
@@ -94,6 +105,8 @@ std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loo
     loops::Worth w;
     w.model = name;
     w.kernel_ns = kernel;
+    w.l2_rate = possible_rate(evaluated.l2_bytes, kernel, l2_peak(evaluated));
+    w.dram_rate = possible_rate(evaluated.dram_bytes, kernel, dram_peak(evaluated));
     w.launch_ns = or_given(&C::launch_overhead, 1e3, device.host.launch_overhead_ns);
     const auto copy = [&](double bytes, double bandwidth) { return bytes > 0 && bandwidth > 0 ? bytes / bandwidth * 1e9 + or_given(&C::copy_latency, 1e3, device.host.copy_latency_ns) : 0; };
     w.transfer_ns = copy(or_given(&C::h2d_bytes, 1, counts.h2d_bytes), or_given(&C::h2d_bandwidth, 1e9, device.host.copy_bandwidth_h2d)) +

@@ -183,7 +183,13 @@ NestSimulation simulate_nest(const loops::Description& nest, const loops::Mappin
   }
   const result::Result result = gpu.result();
   const result::Metrics& m = result.kernels.front().metrics;
-  return {m.get("gpu.time").value_or(0), m.get("gpu.cycles").value_or(0), m.get("gpu.instructions.thread").value_or(0), comparison.largest};
+  const auto get = [&](const char* name) { return m.get(name).value_or(0); };
+  return {.time_ns = get("gpu.time"),
+          .cycles = get("gpu.cycles"),
+          .thread_instructions = get("gpu.instructions.thread"),
+          .l2_bytes = get("l2.bytes"),
+          .dram_bytes = get("dram.read.bytes") + get("dram.write.bytes"),
+          .difference = comparison.largest};
 }
 
 }  // namespace simtlab::cli

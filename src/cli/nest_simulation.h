@@ -17,6 +17,7 @@ inline constexpr double single_tolerance = 1e-4, double_tolerance = 1e-9;
 struct NestSimulation {
   double time_ns = 0, cycles = 0;
   double thread_instructions = 0;   // of all threads
+  double l2_bytes = 0, dram_bytes = 0;
   double difference = 0;            // largest
 };
 

@@ -302,7 +302,7 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
   }
   k.registers = best.counts.code.registers;
   answer.staging = loops::stagings(nest, best.counts, device.device);
-  answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given());
+  answer.worth = worth_of(k, best.counts, device.device, best.model, prediction.given(), inputs.counts);
   const std::string architecture = frontend::architecture_for(device.device.cc_major, device.device.cc_minor);
   if (!o.emit_cuda.empty()) writing([&] { write_to(o.emit_cuda, cuda_of(nest, best.counts, measured, name)); });
   std::string ptx;
@@ -313,6 +313,8 @@ result::Result LoopStudy::at(const LoopOptions& o, const RunOptions& run, const 
     loops::Worth w = answer.worth.front();
     w.model = "simulation";
     w.kernel_ns = s.time_ns;
+    w.l2_rate = possible_rate(s.l2_bytes, s.time_ns, l2_peak(inputs.counts));
+    w.dram_rate = possible_rate(s.dram_bytes, s.time_ns, dram_peak(inputs.counts));
     answer.worth.insert(answer.worth.begin(), w);
     k.metrics.set("predict.nest.simulated.time", s.time_ns);
     k.metrics.set("predict.nest.simulated.cycles", s.cycles);

@@ -85,6 +85,8 @@ class Writer {
     keep(std::move(t));
   }
 
+  static Cell cell(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
+
   void worth() {
     Table t{"nest_worth", {}};
     for (const Worth& w : a_.worth) {
@@ -99,7 +101,7 @@ class Writer {
         if (gain > 0) even = (w.launch_ns + w.context_ns) / gain * a_.shape.iterations;
       }
       t.rows.push_back({w.model, w.kernel_ns, w.launch_ns, w.transfer_ns, w.context_ns, alone, with, with_context, even, best_.useful_bytes / w.kernel_ns * 1e9,
-                        flops() / w.kernel_ns * 1e9});
+                        flops() / w.kernel_ns * 1e9, cell(w.l2_rate), cell(w.dram_rate)});
     }
     keep(std::move(t));
   }

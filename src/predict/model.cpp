@@ -16,17 +16,21 @@ constexpr double step = 0.10;
 
 struct Floor {
   double compute = 0, bandwidth = 0;
+  std::string compute_by = "the issue of the instructions", bandwidth_by = "the transfer of the bytes";   // what sets them
+  bool by_compute() const { return compute >= bandwidth; }
   double cycles() const { return std::max(compute, bandwidth); }
 };
 
 // The roofline of the counts, where they suffice; else what the model can say of its own. A model's own is rougher: 2009's takes every access
 // for one to DRAM, and knows no second unit beside the floating-point lanes.
 Floor floor_of(const Evaluation& e, const Counts& counts) {
-  Floor out{e.compute_floor, e.bandwidth_floor};
+  Floor out;
+  out.compute = e.compute_floor, out.bandwidth = e.bandwidth_floor;
   const auto units = units_of(counts, counts.mem_peak_bandwidth, counts.issue_per_cycle);
   const Unit *compute = longest(units, true), *memory = longest(units, false);
-  if (compute != nullptr && knows_mix(counts)) out.compute = compute->grid_cycles;
+  if (compute != nullptr && knows_mix(counts)) out.compute = compute->grid_cycles, out.compute_by = compute->doc;
   if (!std::isnan(counts.dram_bytes)) out.bandwidth = memory != nullptr ? memory->grid_cycles : 0;
+  if (!std::isnan(counts.dram_bytes) && memory != nullptr) out.bandwidth_by = memory->doc;
   return out;
 }
 
@@ -160,7 +164,7 @@ Prediction predict(const Model& model, const Counts& counts, const Options& opti
   Evaluation& e = p.evaluation;
   const Floor floor = floor_of(e, counts);
   p.floor = floor.cycles();
-  p.floor_by = floor.compute >= floor.bandwidth ? "compute" : "bandwidth";
+  p.floor_by = floor.by_compute() ? "compute" : "bandwidth";
   p.below_floor = is_below(e, floor);
   p.cycles = answer(e, floor);
   if (e.total_ns > 0) e.total_ns += (p.cycles - e.cycles) / counts.freq;
@@ -171,6 +175,11 @@ Prediction predict(const Model& model, const Counts& counts, const Options& opti
                                p.floor_by == "compute" ? "issue of the instructions" : "transfer of the bytes", p.floor,
                                e.literal ? "Rule paper reports it all the same." : "The floor is reported instead."));
   p.sensitivity = Sensitivities(model, counts, options, p).run();
+  // The verdict is about the number that is reported.
+  if (p.below_floor && !e.literal) {
+    e.which_case += "; less than the floor";
+    e.limit = fmt::format("{}, the floor: the equations give less", floor.by_compute() ? floor.compute_by : floor.bandwidth_by);
+  }
   return p;
 }
 

@@ -54,8 +54,9 @@ struct Benefit {
 // What the equations of a model say.
 struct Evaluation {
   double cycles = 0;
-  std::string which_case;    // "2: bound by memory"
-  std::string limit;         // the term that sets the time, in words
+  // Which equation the model took, "2: CWP >= MWP". What bounds the kernel is said by `limit` alone: of two verdicts one could be wrong.
+  std::string which_case;
+  std::string limit;         // the term that sets the time, in words; what it is called comes first, up to a colon: "barriers: warps wait"
   std::vector<Term> terms;   // intermediate values, in the order of the equations
   std::vector<Benefit> benefits;   // upper bounds of what an optimisation could gain
   std::vector<std::string> notes;

@@ -75,7 +75,7 @@ class Evaluator {
   double without_memory() {
     term("Comp_cycles", "cycles", comp_cycles_);
     term("Rep", "1", rep_);
-    out_.which_case = "no memory: computation alone";
+    out_.which_case = "no memory accesses";
     out_.limit = "issue: the SM's issue rate times its instructions";
     if (c_.synch_insts > 0) note("Barriers cost nothing here: the model derives their cost from memory accesses, and there are none.");
     note("MWP and CWP do not exist without memory accesses.");
@@ -129,13 +129,13 @@ class Evaluator {
 
   double choose(const Parallelism& p, const Cases& cases) {
     if (p.mwp == n_ && p.cwp == n_) {
-      out_.which_case = "1: too few warps";
+      out_.which_case = "1: MWP = N and CWP = N";
       out_.limit = "latency: all warps wait for memory together";
       return cases.few_warps;
     }
     const bool clause = comp_cycles_ > mem_cycles_;
     if (p.cwp >= p.mwp || (rule_ == Rule::paper && clause)) {
-      out_.which_case = "2: bound by memory";
+      out_.which_case = p.cwp >= p.mwp ? "2: CWP >= MWP" : "2: Comp_cycles > Mem_cycles";
       if (p.mwp == p.peak_bw)
         out_.limit = "bandwidth: MWP is what DRAM's bandwidth allows";
       else if (p.mwp == p.without_bw_full)
@@ -146,7 +146,7 @@ class Evaluator {
         note("Rule paper: this case only because Comp_cycles > Mem_cycles; MWP > CWP says that the kernel is bound by computation (--rule order).");
       return cases.memory;
     }
-    out_.which_case = "3: bound by computation";
+    out_.which_case = "3: MWP > CWP";
     out_.limit = "issue: the SM's issue rate times its instructions";
     return cases.computation;
   }

@@ -111,7 +111,7 @@ class Extended {
   }
 
   void describe() {
-    out_.which_case = cwp_ <= mwp_ ? "CWP <= MWP: bound by computation" : "CWP > MWP: bound by memory";
+    out_.which_case = cwp_ <= mwp_ ? "CWP <= MWP" : "CWP > MWP";
     const std::pair<double, const char*> parts[] = {
         {t_mem_ - t_overlap_, itmlp_ == mwp_peak_bw_ ? "bandwidth: memory time that computation does not hide"
                                                      : "memory parallelism: memory time that computation does not hide"},

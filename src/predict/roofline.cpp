@@ -41,7 +41,7 @@ class Roofline final : public Model {
     // A kernel without a countable unit: not reachable with a mix, but a quotient needs a time.
     out.cycles = slowest != nullptr ? slowest->grid_cycles : 0;
     out.terms.push_back({"T_exec", "cycles", out.cycles, Evidence::secondary});
-    out.which_case = slowest == nullptr ? "nothing to do" : slowest->compute ? "under the roof of computation" : "under a roof of memory";
+    out.which_case = slowest == nullptr ? "nothing to do" : fmt::format("T_{} is the longest", slowest->name);
     out.limit = slowest == nullptr ? "nothing" : fmt::format("{}", slowest->doc);
     return out;
   }

@@ -112,8 +112,8 @@ class Bound {
 
   void describe(double busiest, double waiting) {
     const bool latency = waiting > busiest;
-    out_.which_case = imbalance_ ? "imbalance: the longest warp" : latency ? "latency: too few warps" : "throughput: a unit is busy";
-    out_.limit = imbalance_      ? "one warp does more than the others"
+    out_.which_case = imbalance_ ? "T_longest_warp is the longest" : latency ? "T_latency > T_throughput" : "T_throughput >= T_latency";
+    out_.limit = imbalance_      ? "imbalance: one warp does more than the others"
                  : !latency      ? fmt::format("{}", limit_)
                  : mostly_memory_ ? "latency of memory: too few warps and independent accesses"
                                   : "latency of instructions: too few warps and independent instructions";

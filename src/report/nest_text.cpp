@@ -133,11 +133,11 @@ class NestWriter {
   void worth() {
     const auto sequential = k_.metrics.get("predict.nest.sequential.time");
     head(sequential ? fmt::format("Worth: sequential {} on this host", format_time(*sequential)) : std::string("Worth (--run measures the sequential time)"));
-    line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>10}", "model", "kernel", "launch", "copies", "speed-up", "with copy", "first run", "bandwidth", "FLOPS"));
+    line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}", "model", "kernel", "launch", "copies", "speed-up", "with copy", "first run", "asked for", "from DRAM", "FLOPS"));
     rows("nest_worth", [&](const Row& r) {
       const auto factor = [&](const char* name) { return r.has(name) ? fmt::format("{:.3g}", r.number(name)) : std::string("-"); };
-      line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>10}", r.text("model"), format_time(r.number("kernel")), format_time(r.number("launch")),
-                       format_time(r.number("transfer")), factor("speedup"), factor("speedup_overhead"), factor("speedup_context"), format_rate(r.number("bandwidth")),
+      line(fmt::format("    {:<14} {:>10} {:>10} {:>10}  {:>9} {:>9} {:>9}  {:>11} {:>11} {:>10}", r.text("model"), format_time(r.number("kernel")), format_time(r.number("launch")),
+                       format_time(r.number("transfer")), factor("speedup"), factor("speedup_overhead"), factor("speedup_context"), format_rate(r.number("bandwidth")), r.has("dram_bandwidth") ? format_rate(r.number("dram_bandwidth")) : "-",
                        format_count(r.number("flops"))));
     });
     if (sequential) verdict();

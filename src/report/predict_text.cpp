@@ -2,11 +2,12 @@
 //
 //   tiled-matmul: 80 blocks of 128 threads
 //
-//     model           cycles      time      case
-//     mwp-cwp         50,728      50.7 us   2: bound by memory
+//     model           cycles      time      limited by
+//     mwp-cwp         50,728      50.7 us   departure
 //
 //     mwp-cwp (Hong and Kim 2009)
-//       limit: departure: MWP is what the gaps between transactions allow
+//       limited by: departure: MWP is what the gaps between transactions allow
+//       case: 2: CWP >= MWP
 //       floor: 3,072 cycles (bandwidth)
 //       10 % more of ... changes the time: departure_del_uncoal +9.5 %, ...
 #include "report/predict_text.h"
@@ -57,6 +58,8 @@ class PredictWriter {
   static double value(const Table& table, const std::vector<result::Cell>& row, const char* name) {
     return result::number(row[result::column(table.name, name)]);
   }
+  // What limits, without why.
+  static std::string verdict(const std::string& limit) { return limit.substr(0, limit.find(": ")); }
   // Cycles are counted in wholes as long as they can be.
   static std::string cycles(double n) { return n < 1e15 ? format_exact(static_cast<std::uint64_t>(std::llround(std::max(n, 0.0)))) : fmt::format("{:.6g}", n); }
 
@@ -84,10 +87,10 @@ class PredictWriter {
     sample(k);
     const Table* predictions = result::find(k.tables, "predictions");
     if (predictions == nullptr) return line("");
-    line(painted(fmt::format("  {:<14} {:>18}  {:>10}  {}", "model", "cycles", "time", "case"), Paint::bold, style_));
+    line(painted(fmt::format("  {:<14} {:>18}  {:>10}  {}", "model", "cycles", "time", "limited by"), Paint::bold, style_));
     for (const auto& row : predictions->rows)
       line(fmt::format("  {:<14} {:>18}  {:>10}  {}", words(*predictions, row, "model"), cycles(value(*predictions, row, "cycles")),
-                       format_time(value(*predictions, row, "time")), words(*predictions, row, "case")));
+                       format_time(value(*predictions, row, "time")), verdict(words(*predictions, row, "limit"))));
     if (full) {
       for (const auto& row : predictions->rows) model(k, *predictions, row);
       others(k, *predictions);
@@ -133,7 +136,8 @@ class PredictWriter {
   void model(const KernelResult& k, const Table& predictions, const std::vector<result::Cell>& row) {
     const std::string name = words(predictions, row, "model");
     line(fmt::format("\n  {} ({})", painted(name, Paint::bold, style_), words(predictions, row, "authors")));
-    paragraph("limit", words(predictions, row, "limit"));
+    paragraph("limited by", words(predictions, row, "limit"));
+    paragraph("case", words(predictions, row, "case"));
     paragraph("floor", fmt::format("{} cycles ({})", cycles(value(predictions, row, "floor")), words(predictions, row, "floor_by")));
     overhead(k, name);
     sensitivity(k, name);

@@ -111,7 +111,7 @@ const std::vector<TableDeclaration>& table_registry() {
         {"cycles", "cycles", "SM cycles of the kernel"},
         {"time", "ns", "The same as time"},
         {"case", "", "Which of its equations the model took"},
-        {"limit", "", "The term that sets the time"},
+        {"limit", "", "The term that sets the time: the one verdict of the model; its name comes before the first colon"},
         {"formula", "cycles", "What the equations give"},
         {"floor", "cycles", "Roofline of the same counts"},
         {"floor_by", "", "compute or bandwidth"}}},

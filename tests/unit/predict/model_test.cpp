@@ -97,6 +97,8 @@ TEST(Floor, ReplacesAnImpossibleAnswerOfTheDefaultRule) {
   EXPECT_LT(p.evaluation.cycles, p.floor);
   EXPECT_EQ(p.cycles, p.floor);
   EXPECT_TRUE(has_note(p, "The floor is reported instead"));
+  EXPECT_EQ(p.evaluation.which_case, "2: CWP >= MWP; less than the floor");
+  EXPECT_THAT(p.evaluation.limit, StartsWith(p.floor_by == "compute" ? "the issue of the instructions, the floor" : "the transfer of the bytes, the floor"));
 }
 
 TEST(Floor, NoCountsOfTheDefaultRuleAreAnsweredBelowIt) {
