@@ -84,6 +84,24 @@ void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
   }
 }
 
+// What clang puts in from its own headers (threadIdx.x, atomicAdd) belongs to the line of the program that called it: nobody can change the header.
+// clang does not write that line; the last one before stands for it, of the first instructions the one behind.
+void credit_callers(Function& f, const std::map<unsigned, std::string>& files) {
+  const auto of_compiler = [&](const Inst& inst) {
+    const auto file = files.find(inst.file);
+    return file != files.end() && file->second.find("/__clang_") != std::string::npos;
+  };
+  const auto own = std::ranges::find_if(f.code, [&](const Inst& inst) { return inst.source_line != 0 && !of_compiler(inst); });
+  if (own == f.code.end()) return;
+  std::uint32_t file = own->file, line = own->source_line;
+  for (Inst& inst : f.code) {
+    if (of_compiler(inst))
+      inst.file = file, inst.source_line = line;
+    else if (inst.source_line != 0)
+      file = inst.file, line = inst.source_line;
+  }
+}
+
 }  // namespace
 
 unsigned Module::capability() const {
@@ -151,6 +169,7 @@ std::shared_ptr<const Module> load_module(std::string name, std::string text, co
   lay_out_shared(scope, functions, graph, origin);
   std::vector<Allocation> allocations;
   for (VirtualFunction& f : functions) {
+    credit_callers(f.fn, module->files);
     const Cfg cfg = build_cfg(f.fn);
     set_reconvergence(f.fn, cfg);
     fold(f.fn, cfg, f.registers);
