@@ -26,6 +26,7 @@ namespace simtlab::cli {
 namespace {
 
 constexpr std::size_t remedies_tried = 3;
+constexpr double least_change = 0.005;   // of the time; less is nothing
 
 // One limit lifted: what the model then says.
 struct Remedy {
@@ -33,6 +34,12 @@ struct Remedy {
   const device::WhatIfName* what = nullptr;
   const char* metric = "gpu.time";   // that is compared
   double before = 0, after = 0;      // ns
+  std::string why_it_loses;          // empty: it does not
+
+  bool measured() const { return before > 0 && after > 0; }
+  double saved() const { return measured() ? 1 - after / before : 0; }
+  bool gains() const { return saved() >= least_change; }
+  bool loses() const { return saved() <= -least_change; }
 };
 
 const device::WhatIfName& find_limit(const std::string& name) {
@@ -82,12 +89,15 @@ std::vector<report::Suspect> chosen(const result::KernelResult& kernel, const Ex
 std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base, const result::KernelResult& kernel, const ExplainOptions& options) {
   std::vector<Remedy> out;
   for (const report::Suspect& s : chosen(kernel, options)) {
-    Remedy r{s.what_if, s.because, &find_limit(s.what_if)};
+    Remedy r;
+    r.name = s.what_if, r.because = s.because, r.what = &find_limit(s.what_if);
     if (r.what->member == &device::WhatIf::zero_launch_cost) r.metric = "program.time";
     const Progress progress("simulating with " + s.what_if, OutputOptions{}, Progress::Stopped::loses);
     const result::Result with = rerun.run(s.what_if, false);
     r.before = time_of(base, kernel, r.metric);
-    r.after = time_of(with, pick(with.kernels, kernel.name), r.metric);
+    const result::KernelResult lifted = pick(with.kernels, kernel.name);
+    r.after = time_of(with, lifted, r.metric);
+    if (r.loses()) r.why_it_loses = report::loss_reason(kernel, lifted);
     out.push_back(std::move(r));
   }
   std::ranges::sort(out, [](const Remedy& a, const Remedy& b) {
@@ -98,25 +108,35 @@ std::vector<Remedy> try_remedies(const Rerun& rerun, const result::Result& base,
 }
 
 std::string gain(const Remedy& r) {
-  const double speedup = r.after > 0 ? r.before / r.after : 0;
-  if (r.before <= 0 || r.after <= 0) return "not measured";
-  const double saved = 1 - r.after / r.before;
-  if (std::abs(saved) < 0.005) return fmt::format("nothing: {} as before", report::format_time(r.after));
-  return saved > 0 ? fmt::format("{:.2f}x, {} instead of {}", speedup, report::format_time(r.after), report::format_time(r.before))
-                   : fmt::format("a loss: {} instead of {}", report::format_time(r.after), report::format_time(r.before));
+  const std::string after = report::format_time(r.after), before = report::format_time(r.before);
+  const char* of = std::string_view(r.metric) == "program.time" ? " for the whole program" : "";
+  if (!r.measured()) return "not measured";
+  if (r.gains()) return fmt::format("{:.2f}x, {} instead of {}{}", r.before / r.after, after, before, of);
+  return r.loses() ? fmt::format("{} instead of {}{}", after, before, of) : fmt::format("nothing: {} as before{}", after, of);
+}
+
+// What gains is advice. What does not is no advice: of what loses it is said why.
+std::string remedies_text(const std::vector<Remedy>& remedies, std::size_t width, const report::Style& style) {
+  std::string gains, losses;
+  for (const Remedy& r : remedies) {
+    std::string& out = r.loses() ? losses : gains;
+    out += fmt::format("  {:<24} {}\n", r.name, gain(r));
+    std::string about = fmt::format("{}; tried because {}.", r.what->meaning, r.because);
+    if (r.gains()) about += fmt::format(" To come near it: {}.", r.what->remedy);
+    if (r.loses()) about += fmt::format(" Why it loses: {}.", r.why_it_loses);
+    out += fmt::format("    {}\n", report::wrapped(about, width - 4, 4));
+  }
+  const auto headed = [&](const char* title, const std::string& text) {
+    return text.empty() ? "" : fmt::format("\n{}\n{}", report::painted(title, report::Paint::bold, style), text);
+  };
+  return headed("What lifting a limit would gain (the model run again without it)", gains) + headed("Limits whose lifting makes it slower: no advice", losses);
 }
 
 std::string text(const std::vector<std::string>& evidence, const std::vector<Remedy>& remedies, const std::string& note, const report::Style& style) {
   std::string out;
   const std::size_t width = std::max(style.width, 60u) - 2;
   for (std::size_t i = 0; i < evidence.size(); ++i) out += fmt::format("{:>3}. {}\n", i + 1, report::wrapped(evidence[i], width - 5, 5));
-  if (!remedies.empty()) {
-    out += fmt::format("\n{}\n", report::painted("What lifting a limit would gain (the model run again without it)", report::Paint::bold, style));
-    for (const Remedy& r : remedies) {
-      out += fmt::format("  {:<24} {}{}\n", r.name, gain(r), std::string_view(r.metric) == "program.time" ? " for the whole program" : "");
-      out += fmt::format("    {}\n", report::wrapped(fmt::format("{}; tried because {}. To come near it: {}.", r.what->meaning, r.because, r.what->remedy), width - 4, 4));
-    }
-  }
+  out += remedies_text(remedies, width, style);
   if (!note.empty()) out += "\n" + report::wrapped(note, width, 0) + "\n";
   return out;
 }
@@ -130,8 +150,9 @@ std::string json(const std::string& file, const result::KernelResult& kernel, co
   out += "\n  ],\n  \"remedies\": [";
   for (std::size_t i = 0; i < remedies.size(); ++i) {
     const Remedy& r = remedies[i];
-    out += fmt::format("{}\n    {{\"what_if\": {}, \"because\": {}, \"remedy\": {}, \"metric\": {}, \"before_ns\": {}, \"after_ns\": {}}}", i == 0 ? "" : ",",
-                       json_string(r.name), json_string(r.because), json_string(r.what->remedy), json_string(r.metric), r.before, r.after);
+    out += fmt::format("{}\n    {{\"what_if\": {}, \"because\": {}, \"remedy\": {}, \"metric\": {}, \"before_ns\": {}, \"after_ns\": {}{}}}", i == 0 ? "" : ",",
+                       json_string(r.name), json_string(r.because), json_string(r.what->remedy), json_string(r.metric), r.before, r.after,
+                       r.loses() ? fmt::format(", \"why_it_loses\": {}", json_string(r.why_it_loses)) : "");
   }
   out += remedies.empty() ? "]" : "\n  ]";
   if (!note.empty()) out += fmt::format(",\n  \"note\": {}", json_string(note));

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "report/format.h"
 #include "report/glossary.h"
 #include "report/hits.h"
 #include "report/profile_text.h"
+#include "result/coalescing.h"
+#include "result/gains.h"
 
 namespace simtlab::report {
 namespace {
@@ -21,8 +24,6 @@ class Facts {
   explicit Facts(const KernelResult& kernel) : k(kernel) {}
   double operator()(const std::string& name) const { return k.metrics.get(name).value_or(0); }
   bool has(const std::string& name) const { return k.metrics.get(name).has_value(); }
-  double memory_stall() const { return (*this)("stall.long_scoreboard") + (*this)("stall.lg_throttle") + (*this)("stall.tex_throttle"); }
-  double store_stall() const { return (*this)("stall.drain") + (*this)("stall.membar"); }
   double share_of(const std::string& stage) const {
     const double all = (*this)("load.latency");
     return all > 0 ? (*this)("load.latency." + stage) / all : 0;
@@ -110,9 +111,8 @@ std::string level_sentence(const Facts& f) {
   if (!busiest.empty())
     out += fmt::format("; the busiest level is {} with {} of its peak{}", busiest, format_share(most),
                        most < 0.4 ? ", so it is latency that costs, not bandwidth" : "");
-  const double efficiency = f("global.load.efficiency");
-  if (f("global.load.requests") > 0 && efficiency < 0.75)
-    out += fmt::format("; threads use {} of the bytes that their loads fetch", format_share(efficiency));
+  for (const result::AccessUse& a : result::badly_coalesced(f.k))
+    out += fmt::format("; threads use {} of the sectors that their {}s touch", format_share(a.use), a.kind);
   return out + ".";
 }
 
@@ -146,40 +146,64 @@ std::vector<std::string> evidence(const KernelResult& kernel, const std::string&
   return out;
 }
 
+namespace {
+
+// The figures on which the estimate of a gain rests.
+std::string because(const Facts& f, std::string_view what_if) {
+  const result::Waits waits = result::waits_of(f.k.metrics);
+  const double memory = waits.loads + waits.queue;
+  if (what_if == "perfect-l1")
+    return fmt::format("{} of the slots with warps wait for memory, and L1 has {}", format_share(memory), format_hits(f.k.metrics, "l1"));
+  if (what_if == "infinite-dram-bandwidth")
+    return fmt::format("DRAM moves {} of what a copy can reach, {} of a load's time is waiting for it", format_share(result::dram_use(f.k.metrics)),
+                       format_share(f.share_of("dram_queue") + f.share_of("dram_bank") + f.share_of("dram_bus")));
+  if (what_if == "no-bank-conflicts")
+    return fmt::format("{} of the passes of shared memory are conflicts", format_share(f("shared.bank_conflicts") / f("shared.wavefronts")));
+  if (what_if == "perfect-coalescing")
+    return fmt::format("{} of the sectors that loads and stores touch could be spared", format_share(result::spare_sectors(f.k.metrics)));
+  if (what_if == "double-occupancy")
+    return fmt::format("{} of the slots with warps wait for results, and there are more blocks than fit at once", format_share(waits.loads + waits.on_chip));
+  if (what_if == "double-math")
+    return fmt::format("{} of the slots wait for an arithmetic pipeline, the busiest has {} of its peak", format_share(f("stall.math_pipe_throttle")),
+                       format_share(f("sol.compute")));
+  if (what_if == "alone") return fmt::format("kernels of other streams ran in {} of its time", format_share(f("gpu.overlap")));
+  return fmt::format("launching costs {} beside {} of execution", format_time(f("gpu.launch_overhead")), format_time(f("gpu.time")));
+}
+
+}  // namespace
+
 std::vector<Suspect> suspects(const KernelResult& kernel) {
   const Facts f(kernel);
   std::vector<Suspect> out;
-  const auto add = [&](const char* name, double weight, std::string because) {
-    if (weight > 0.005) out.push_back({name, weight, std::move(because)});
-  };
-  const double memory = f.memory_stall(), all_memory = memory + f.store_stall();
-  const double l1_hits = f("l1.read.accesses") > 0 ? f("l1.read.hits") / f("l1.read.accesses") : 0;
-  if (f("global.load.requests") + f("local.load.sectors") + f("texture.requests") > 0)
-    add("perfect-l1", memory * (1 - l1_hits), fmt::format("{} of the slots wait for memory, {} of the sectors hit L1", format_share(memory), format_share(l1_hits)));
-  const double sustained = f("peak.bandwidth.dram.sustained") > 0 ? f("dram.bandwidth") / f("peak.bandwidth.dram.sustained") : f("dram.utilisation");
-  const double queueing = f.share_of("dram_queue") + f.share_of("dram_bank") + f.share_of("dram_bus");
-  add("infinite-dram-bandwidth", all_memory * std::max(queueing, sustained > 0.5 ? sustained : 0.0),
-      fmt::format("DRAM moves {} of what a copy can reach, {} of a load's time is waiting for it", format_share(sustained), format_share(queueing)));
-  const double wavefronts = f("shared.wavefronts");
-  const double conflicts = wavefronts > 0 ? f("shared.bank_conflicts") / wavefronts : 0;
-  add("no-bank-conflicts", conflicts * (f("stall.short_scoreboard") + f("stall.mio_throttle") + f("shared.utilisation") / 2),
-      fmt::format("{} of the passes of shared memory are conflicts", format_share(conflicts)));
-  const double sectors = f("global.load.sectors") + f("global.store.sectors");
-  const double used = sectors > 0 ? std::min(1.0, (f("global.load.bytes") + f("global.store.bytes")) / (32 * sectors)) : 1;
-  add("perfect-coalescing", (1 - used) * all_memory, fmt::format("threads use {} of the bytes of the sectors they touch", format_share(used)));
-  const double latency = memory + f("stall.short_scoreboard") + f("stall.wait") + f("stall.barrier");
-  if (f("gpu.waves") > 1 || !f.has("gpu.waves"))   // several launches: not known
-    add("double-occupancy", latency * (1 - f("stall.selected")) * (1 - std::max(f("dram.utilisation"), f("l2.utilisation"))),
-        fmt::format("{} of the slots wait for results, and there are more blocks than fit at once", format_share(latency)));
-  const double math = f("stall.math_pipe_throttle");
-  add("double-math", math + (f("sol.compute") > 0.6 ? f("sol.compute") / 4 : 0),
-      fmt::format("{} of the slots wait for an arithmetic pipeline, the busiest has {} of its peak", format_share(math), format_share(f("sol.compute"))));
-  add("alone", f("gpu.overlap"), fmt::format("kernels of other streams ran in {} of its time", format_share(f("gpu.overlap"))));
-  const double overhead = f("gpu.launch_overhead"), time = f("gpu.time");
-  add("zero-launch-cost", time > 0 ? overhead / (overhead + time) / 4 : 0,
-      fmt::format("launching costs {} beside {} of execution", format_time(overhead), format_time(time)));
-  std::ranges::sort(out, [](const Suspect& a, const Suspect& b) { return a.weight != b.weight ? a.weight > b.weight : a.what_if < b.what_if; });
+  for (const result::LikelyGain& gain : result::likely_gains(kernel.metrics)) out.push_back({std::string(gain.what_if), gain.share, because(f, gain.what_if)});
   return out;
+}
+
+std::string loss_reason(const KernelResult& before, const KernelResult& after) {
+  // Slots are time: more of them are what was lost.
+  const auto slots = [](const KernelResult& k, const std::string& reason) {
+    return k.metrics.get("stall." + reason).value_or(0) * k.metrics.get("scheduler.slots").value_or(0);
+  };
+  double most = 0, all = 0;
+  std::string grown;
+  for (const auto& [share, name] : sorted(after.metrics, "stall.")) {
+    const double more = slots(after, name) - slots(before, name);
+    all += more;
+    if (more <= most || name == "no_warp") continue;   // the other SMs' schedulers wait for the last
+    most = more;
+    grown = name;
+  }
+  std::string out;
+  const auto add = [&](const std::string& text) { out += out.empty() ? text : "; " + text; };
+  const Term* term = find_term(stall_reasons(), grown);
+  if (all > 0 && !grown.empty()) add(fmt::format("more slots are lost to {}{}", printable(grown), term == nullptr ? "" : fmt::format(" ({})", term->meaning.substr(0, term->meaning.find('.')))));
+  for (const auto& [label, level] : {std::pair{"L1", "l1"}, {"L2", "l2"}}) {
+    const std::string was = format_hits(before.metrics, level), is = format_hits(after.metrics, level);
+    if (was != is) add(fmt::format("{} {} -> {}", label, was, is));
+  }
+  const double was = before.metrics.get("dram.read.bytes").value_or(0), is = after.metrics.get("dram.read.bytes").value_or(0);
+  if (std::abs(is - was) > 0.01 * std::max(is, was)) add(fmt::format("DRAM reads {} -> {}", format_bytes(was), format_bytes(is)));
+  return out.empty() ? "the order in which requests come is another one" : out;
 }
 
 }  // namespace simtlab::report

@@ -14,10 +14,14 @@ std::vector<std::string> evidence(const result::KernelResult& kernel, const std:
 // A limit whose lifting the evidence suggests.
 struct Suspect {
   std::string what_if;      // a name of --what-if
-  double weight = 0;        // how much of the slots it may explain; an order, no estimate
+  double weight = 0;        // share of the time that lifting it may save (result/gains.h)
   std::string because;
 };
 // Most likely first; only those that the evidence points at.
 std::vector<Suspect> suspects(const result::KernelResult& kernel);
+
+
+// Of a kernel that got slower with a limit lifted: what the time went to, and what changed in the caches.
+std::string loss_reason(const result::KernelResult& before, const result::KernelResult& after);
 
 }  // namespace simtlab::report

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "result/share_text.h"
 
 namespace simtlab::report {
 namespace {
@@ -72,8 +73,7 @@ std::string format_exact(std::uint64_t count) {
 }
 
 std::string format_share(double ratio) {
-  if (ratio > 0 && ratio < 0.0005) return "<0.1 %";
-  return fmt::format("{:.1f} %", ratio * 100);
+  return result::share_text(ratio);
 }
 
 std::string bar(double ratio, unsigned width, const Style& style) {

@@ -13,6 +13,7 @@
 #include "report/profile_text.h"
 #include "report/report.h"
 #include "report/text_writer.h"
+#include "result/coalescing.h"
 #include "result/totals.h"
 
 namespace simtlab::report {
@@ -288,10 +289,15 @@ class Writer : TextWriter {
     if (conflicts > 0 && wavefronts > 0)
       line(fmt::format("  Shared memory: {} of {} passes are bank conflicts ({})", format_count(conflicts),
                        format_count(wavefronts), format_share(conflicts / wavefronts)));
-    const auto efficiency = m.get("global.load.efficiency");
-    if (efficiency && *efficiency < 0.75)
-      line(fmt::format("  Coalescing: threads use {} of the bytes that their global loads fetch",
-                       format_share(*efficiency)));
+    coalescing(k);
+  }
+
+  void coalescing(const KernelResult& k) {
+    std::string parts;
+    for (const result::AccessUse& a : result::badly_coalesced(k))
+      parts += fmt::format("{}{} in {}s{}", parts.empty() ? "" : ", ", format_share(a.use), a.kind, a.place.empty() ? "" : fmt::format(" ({})", printable(a.place)));
+    if (parts.empty()) return;
+    line("  Coalescing: " + wrapped("of the sectors that they touch, threads use " + parts, std::max(style_.width, 60u) - 2, 14));
   }
 
   void occupancy(const KernelResult& k) {

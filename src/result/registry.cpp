@@ -147,6 +147,10 @@ constexpr MetricDeclaration rows[] = {
      "ncu: l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum; nvprof: local_store_transactions", sum, ""},
     {"atomic.requests", "1", "Warp instructions that do atomics or reductions on global memory.", "kernel",
      "", "ncu: l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum; nvprof: atomic_transactions", sum, ""},
+    {"atomic.sectors", "1", "Sectors of 32 bytes that atomics and reductions touch after coalescing.", "kernel", "", "", sum, ""},
+    {"atomic.bytes", "bytes", "Bytes that the threads of atomics and reductions name.", "kernel", "", "", sum, ""},
+    {"atomic.efficiency", "1", "Bytes that atomics name over bytes of the sectors they touch; above 1 when threads share addresses.", "kernel",
+     "atomic.bytes / (32 * atomic.sectors)", "", weighted, "atomic.sectors"},
     {"atomic.operations", "1", "Atomic operations of single threads performed at L2.", "kernel", "",
      "ncu: lts__t_sectors_op_atom.sum", sum, ""},
 

@@ -86,6 +86,7 @@ void Gpu::Impl::add_tenants(const ActiveLaunch& launch, LaunchStatistics& statis
     const Tenant* tenant = sm.tenant(launch.context.slot);
     if (tenant == nullptr) continue;
     statistics.sm.add(tenant->counters);
+    statistics.accesses.add(tenant->accesses);
     const SmObserver::Observed* observed = sm.observer() == nullptr ? nullptr : sm.observer()->of(launch.context.slot);
     if (observed == nullptr) continue;
     statistics.loads.add(observed->latency);
@@ -145,7 +146,8 @@ result::KernelResult Gpu::Impl::collect(ActiveLaunch& launch, Cycle end, bool ch
   result.registers = launch.context.registers;
   result.metrics = to_metrics(statistics);
   result.limiter = std::string(device::name_of(launch.context.occupancy.limit));
-  result.bottleneck = bottleneck_of(result.metrics, statistics);
+  if (result::Table wasteful = statistics.accesses.wasteful(source.module()); !wasteful.rows.empty()) result.tables.push_back(std::move(wasteful));
+  result.bottleneck = bottleneck_of(result, statistics);
   result.not_modelled = not_modelled(statistics);
   if (options.observe.lines) result.profile = lines.profile(source.module(), statistics.sm.slots);
   if (launch.series.on()) result.series = launch.series.finish(snapshot(end), device);

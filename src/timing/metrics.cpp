@@ -80,7 +80,7 @@ void set_requests(result::Metrics& m, const LaunchStatistics& s, const Derived& 
   space("global.store", sm.global_store);
   m.set("local.load.sectors", sm.local_load.sectors);
   m.set("local.store.sectors", sm.local_store.sectors);
-  m.set("atomic.requests", sm.atomic_requests);
+  space("atomic", sm.atomic);
   m.set("atomic.operations", sm.atomic_operations);
   m.set("shared.load.requests", sm.shared_loads);
   m.set("shared.store.requests", sm.shared_stores);
@@ -187,13 +187,13 @@ template <std::size_t n>
 void add_all(std::array<std::uint64_t, n>& to, const std::array<std::uint64_t, n>& from) {
   for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
 }
-void add_space(SpaceCounters& to, const SpaceCounters& from) {
-  to.requests += from.requests;
-  to.sectors += from.sectors;
-  to.bytes += from.bytes;
-}
-
 }  // namespace
+
+void SpaceCounters::add(const SpaceCounters& o) {
+  requests += o.requests;
+  sectors += o.sectors;
+  bytes += o.bytes;
+}
 
 void SmCounters::add(const SmCounters& o) {
   warp_instructions += o.warp_instructions;
@@ -203,14 +203,15 @@ void SmCounters::add(const SmCounters& o) {
   add_all(flops_by_class, o.flops_by_class);
   add_all(pipe_busy, o.pipe_busy);
   add_all(slots, o.slots);
-  add_space(global_load, o.global_load);
-  add_space(global_store, o.global_store);
-  add_space(local_load, o.local_load);
-  add_space(local_store, o.local_store);
+  global_load.add(o.global_load);
+  global_store.add(o.global_store);
+  local_load.add(o.local_load);
+  local_store.add(o.local_store);
+  atomic.add(o.atomic);
   using Member = std::uint64_t SmCounters::*;
   static constexpr Member scalars[] = {
       &SmCounters::blocks,          &SmCounters::warps,           &SmCounters::active_cycles,     &SmCounters::warp_cycles,
-      &SmCounters::branches,        &SmCounters::divergent_branches, &SmCounters::atomic_requests, &SmCounters::atomic_operations,
+      &SmCounters::branches,        &SmCounters::divergent_branches, &SmCounters::atomic_operations,
       &SmCounters::texture_requests, &SmCounters::async_copies,   &SmCounters::shared_loads,      &SmCounters::shared_stores,
       &SmCounters::shared_atomics,  &SmCounters::shared_passes,   &SmCounters::shared_conflicts,  &SmCounters::shared_bytes,
       &SmCounters::barriers,        &SmCounters::fences,          &SmCounters::constant_accesses, &SmCounters::constant_misses,

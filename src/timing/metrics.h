@@ -7,6 +7,7 @@
 #include "exec/executor.h"
 #include "memory/dram.h"
 #include "result/metrics.h"
+#include "timing/access_table.h"
 #include "timing/load_latency.h"
 #include "timing/statistics.h"
 
@@ -19,6 +20,7 @@ struct LaunchStatistics {
   const device::Occupancy& occupancy;
   Cycle cycles;
   SmCounters sm;                 // sum over the SMs
+  AccessTable accesses;          // of all SMs
   L2Served served;               // by L2
   L2Counters l2;
   memory::DramStatistics dram;
@@ -45,7 +47,8 @@ void set_loads(result::Metrics& metrics, const LaunchStatistics& statistics);
 void set_peaks(result::Metrics& metrics, const LaunchStatistics& statistics);
 
 // One sentence: what bounds the kernel, with its evidence, and what to try.
-std::string bottleneck_of(const result::Metrics& metrics, const LaunchStatistics& statistics);
+// kernel: has its metrics and the table "coalescing".
+std::string bottleneck_of(const result::KernelResult& kernel, const LaunchStatistics& statistics);
 
 // Deviations (docs/deviations.md) that concern the instructions this kernel executed.
 std::vector<std::string> not_modelled(const LaunchStatistics& statistics);

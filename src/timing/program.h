@@ -36,6 +36,7 @@ struct InstInfo {
   Pipe pipe = Pipe::fma;
   Stall stall = Stall::wait;        // of those who wait for the result
   ptx::OpClass op_class = ptx::OpClass::int_alu;
+  std::uint32_t access = 0;         // Kind::memory: its number among them in the function
   bool returns = false;             // atomics: the old value is wanted
   std::uint8_t flops = 0;           // floating-point operations of a lane
   std::uint8_t count = 1;           // machine instructions; 0: folded into others
@@ -62,6 +63,8 @@ class Program {
   void lay_out(const CodeLayout& layout, std::span<const std::uint64_t> addresses);
   const ptx::Function& function() const { return *function_; }
   const InstInfo& operator[](std::uint32_t pc) const { return code_[pc]; }
+  std::span<const InstInfo> code() const { return code_; }
+  std::uint32_t access_count() const { return accesses_; }
   // Destinations and sources of an instruction.
   std::span<const std::uint16_t> registers(const InstInfo& info) const { return {&slots_[info.registers], info.register_count}; }
 
@@ -70,7 +73,7 @@ class Program {
   void add_instruction(const ptx::Inst& inst, const PipeTable& pipes, const Lowering& lowering);
 
   const ptx::Function* function_;
-  std::uint32_t first_predicate_, carry_slot_;
+  std::uint32_t first_predicate_, carry_slot_, accesses_ = 0;
   std::vector<InstInfo> code_;
   std::vector<std::uint16_t> slots_;
 };

@@ -27,7 +27,10 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       constant_mshr_(constant_misses, 1u << 20),
       banks_{config.device.shared.banks, config.device.shared.bank_bytes},
       l1_unit_(static_cast<unsigned>(std::countr_zero(config.device.l1.sector_bytes / stream::sector_bytes))),
-      l1_sector_cost_(memory::to_fixed(32 / config.device.l1.bytes_per_cycle)) {}
+      l1_sector_cost_(memory::to_fixed(32 / config.device.l1.bytes_per_cycle)) {
+  if (config.what_if.perfect_coalescing)
+    as_written_ = std::make_unique<AsWritten>(memory::cache_config(config.device.l1, config.device.l1.bytes, id), config.device);
+}
 
 void Sm::begin(std::uint64_t epoch) {
   epoch_ = epoch;
@@ -108,6 +111,7 @@ void Sm::make_cold(const LaunchContext& launch) {
   const device::Device& device = config_.device;
   if (launch.l1_ways != l1_.ways()) l1_.resize_ways(launch.l1_ways);
   l1_.clear();
+  if (as_written_ != nullptr) as_written_->make_cold(launch.l1_ways);
   constant_cache_.clear();
   const std::uint64_t own = std::uint64_t{launch.occupancy.blocks_per_sm} * launch.occupancy.shared_per_block;
   const std::uint64_t l1_bytes = device.l1.bytes / device.l1.ways * launch.l1_ways;
@@ -209,7 +213,9 @@ void Sm::deliver(Cycle now) {
         memory::Evictions evicted;
         l1_.fill(reply.line, reply.sectors, false, evicted);
         write_back(evicted, at);
-        mshr_.fill(reply.line, reply.sectors, [&](std::uint64_t load) { answer_load(static_cast<std::uint32_t>(load), at); });
+        mshr_.fill(reply.line, reply.sectors, [&](std::uint64_t load) {
+          if (load != no_load) answer_load(static_cast<std::uint32_t>(load), at);
+        });
         break;
       }
       case Route::direct:

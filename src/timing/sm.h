@@ -16,6 +16,7 @@
 #include "memory/ring.h"
 #include "stream/bank_conflicts.h"
 #include "stream/coalescer.h"
+#include "timing/as_written.h"
 #include "stream/warp_source.h"
 #include "timing/front_end.h"
 #include "timing/interconnect.h"
@@ -133,6 +134,7 @@ class Sm {
     std::uint8_t count = 0;         // of `open`
   };
   static constexpr unsigned max_forwards = 4;   // of a warp; the next one waits for its operands
+  static constexpr std::uint32_t no_load = ~std::uint32_t{0};   // who asked does not wait
   enum class Access : std::uint8_t { load, store, atomic, reduction };
   static bool is_load(Access access) { return access == Access::load || access == Access::atomic; }   // data comes back
   // A global or local memory instruction, or what is left of it.
@@ -140,6 +142,7 @@ class Sm {
     Access access = Access::load;
     bool cached = true;             // looks into L1
     bool local = false;
+    bool found = false;             // --what-if perfect-coalescing: as it is written it finds its data in L1
     std::uint16_t warp = 0;
     std::uint32_t load = 0;
     std::uint32_t extra = 0;        // texture: latency beyond L1's, 8 binary places
@@ -212,7 +215,8 @@ class Sm {
   void shared_access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
   void constant_access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
   void global_access(std::uint32_t warp, const InstInfo& info, const stream::Step& step, Cycle now);
-  void count_global(const InstInfo& info, const stream::Step& step, bool local);
+  void count_global(std::uint32_t warp, const InstInfo& info, const stream::Step& step, bool local);
+  bool pack(const InstInfo& info, const stream::Step& step, bool looks_into_l1);
   bool looks_into_l1(const InstInfo& info, bool local) const;
   std::uint32_t new_load(std::uint32_t warp, const InstInfo& info);
   void answer_load(std::uint32_t load, Cycle now);
@@ -271,6 +275,7 @@ class Sm {
   stream::Banks banks_;
   unsigned l1_unit_ = 0;                       // its counters are in 2^l1_unit_ sectors of 32 bytes
   FixedCycles l1_sector_cost_ = 0;
+  std::unique_ptr<AsWritten> as_written_;      // --what-if perfect-coalescing only
   std::unique_ptr<SmObserver> observer_;
   std::unique_ptr<Watch> watch_;               // shortly before --max-cycles only
 };

@@ -111,12 +111,14 @@ bool Sm::looks_into_l1(const InstInfo& info, bool local) const {
   return memory::looks_into_l1(*info.inst, config_.device);
 }
 
-void Sm::count_global(const InstInfo& info, const stream::Step& step, bool local) {
+void Sm::count_global(std::uint32_t number, const InstInfo& info, const stream::Step& step, bool local) {
   const auto lanes = static_cast<unsigned>(std::popcount(step.mask));
-  const unsigned sectors = segments_.sector_count();
-  if (observer_ != nullptr) observer_->requested(sectors);
+  const SpaceCounters one{1, segments_.sector_count(), std::uint64_t{step.bytes} * lanes};
+  if (observer_ != nullptr) observer_->requested(static_cast<unsigned>(one.sectors));
+  const Warp& warp = warps_[number];
+  if (!local && info.op_class != OpClass::texture) warp.tenant->accesses.at(*warp.program, info).add(one);
   if (info.op_class == OpClass::atomic) {
-    ++account_->atomic_requests;
+    account_->atomic.add(one);
     account_->atomic_operations += lanes;
     return;
   }
@@ -125,15 +127,23 @@ void Sm::count_global(const InstInfo& info, const stream::Step& step, bool local
   const bool store = info.op_class == OpClass::store;
   SpaceCounters& space = local ? (store ? account_->local_store : account_->local_load)
                                : (store ? account_->global_store : account_->global_load);
-  ++space.requests;
-  space.sectors += sectors;
-  space.bytes += std::uint64_t{step.bytes} * lanes;
+  space.add(one);
+}
+
+// --what-if perfect-coalescing: as few sectors as the bytes fill. Tells whether the access as it is written finds its data in L1.
+bool Sm::pack(const InstInfo& info, const stream::Step& step, bool looks_into_l1) {
+  const bool store = info.op_class == OpClass::store;
+  if (store) as_written_->stores(segments_);
+  const bool found = !store && looks_into_l1 && as_written_->finds(segments_);
+  stream::pack(step.addresses[std::countr_zero(step.mask)], step.bytes, segments_);
+  return found;
 }
 
 void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream::Step& step, Cycle now) {
   Warp& warp = warps_[number];
   const bool local = step.space == Space::local;
   const bool atomic = info.op_class == OpClass::atomic;
+  bool found = false;
   if (local) {
     const LaunchContext& launch = *warp.tenant->context;
     const std::uint64_t place = std::uint64_t{id_} * config_.device.sm.max_warps + number;
@@ -143,11 +153,11 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
     stream::coalesce_atomic(step.addresses, step.mask, step.bytes, segments_);
   } else {
     stream::coalesce(step.addresses, step.mask, step.bytes, segments_);
-    if (config_.what_if.perfect_coalescing) stream::pack(step.addresses[std::countr_zero(step.mask)], step.bytes, segments_);
+    if (as_written_ != nullptr) found = pack(info, step, looks_into_l1(info, local));
   }
-  count_global(info, step, local);
+  count_global(number, info, step, local);
 
-  LgInstruction instruction{.local = local, .warp = static_cast<std::uint16_t>(number)};
+  LgInstruction instruction{.local = local, .found = found, .warp = static_cast<std::uint16_t>(number)};
   instruction.access = info.op_class == OpClass::store ? Access::store
                        : !atomic                       ? Access::load
                        : info.returns                  ? Access::atomic
@@ -157,6 +167,7 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   const bool answers = instruction.access == Access::load || instruction.access == Access::atomic;
   if (answers) {
     instruction.load = new_load(number, info);
+    if (as_written_ != nullptr && instruction.cached && !local && !atomic) as_written_->begins(instruction.load);
     if (observer_ != nullptr) observer_->load_begins(instruction.load, number, *info.inst, now);
     set_destinations(number, *warp.program, info, open_entry(Stall::long_scoreboard));
   }
@@ -222,6 +233,7 @@ void Sm::answer_load(std::uint32_t index, Cycle now) {
 void Sm::complete_load(std::uint32_t index, Cycle at) {
   const Load load = loads_[index];
   free_loads_.push_back(index);
+  if (as_written_ != nullptr) as_written_->ends(index);
   if (observer_ != nullptr) observer_->load_ends(index, at);
   Warp& warp = warps_[load.warp];
   WarpScheduler& scheduler = schedulers_[warp.scheduler];
@@ -307,11 +319,11 @@ bool Sm::process_load(LgInstruction& instruction, const stream::Segment& segment
   account_->l1.read_hits += popcount(probe.hit) >> l1_unit_;
   account_->l1.read_misses += popcount(fresh) >> l1_unit_;
   account_->l1.read_pending += (popcount(probe.miss) - popcount(fresh)) >> l1_unit_;
-  if (probe.miss == 0 || probe.hit != 0)
+  if (probe.miss == 0 || probe.hit != 0 || instruction.found)
     load.ready_at = std::max(load.ready_at, at + latency(warps_[instruction.warp], config_.latencies.l1_hit + instruction.extra));
   if (probe.miss == 0) return true;
-  mshr_.add(segment.line, probe.miss, fresh, instruction.load);
-  ++load.remaining;
+  mshr_.add(segment.line, probe.miss, fresh, instruction.found ? no_load : instruction.load);
+  load.remaining += instruction.found ? 0 : 1;
   if (fresh != 0)
     send({.line = segment.line, .route = Route::l1, .sectors = fresh}, at + config_.latencies.to_network, 0);
   return true;

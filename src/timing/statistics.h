@@ -16,6 +16,7 @@ struct CacheCounters {
 };
 
 struct SpaceCounters {
+  void add(const SpaceCounters& other);
   std::uint64_t requests = 0, sectors = 0, bytes = 0;
 };
 
@@ -33,8 +34,8 @@ struct SmCounters {
   std::uint64_t blocks = 0, warps = 0;
   std::uint64_t active_cycles = 0, warp_cycles = 0;      // cycles with a block; resident warps summed over cycles
   std::uint64_t branches = 0, divergent_branches = 0;
-  SpaceCounters global_load, global_store, local_load, local_store;
-  std::uint64_t atomic_requests = 0, atomic_operations = 0, texture_requests = 0, async_copies = 0;
+  SpaceCounters global_load, global_store, local_load, local_store, atomic;
+  std::uint64_t atomic_operations = 0, texture_requests = 0, async_copies = 0;
   std::uint64_t shared_loads = 0, shared_stores = 0, shared_atomics = 0, shared_passes = 0, shared_conflicts = 0, shared_bytes = 0;
   std::uint64_t barriers = 0, fences = 0;
   std::uint64_t constant_accesses = 0, constant_misses = 0;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "timing/access_table.h"
 #include "timing/launch.h"
 #include "timing/statistics.h"
 
@@ -12,6 +13,7 @@ struct Tenant {
   LaunchContext* context = nullptr;
   std::unique_ptr<stream::SmShare> work;       // before the blocks, which it makes
   SmCounters counters;                         // slots: those lost or used by its warps
+  AccessTable accesses;
   std::uint32_t blocks = 0;                    // that the SM has taken and not finished
   std::uint32_t resident_blocks = 0, resident_warps = 0;
   std::uint32_t ended = 0;                     // blocks, since somebody asked

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "report/hits.h"
 #include "report/profile_text.h"
+#include "result/gains.h"
 
 namespace simtlab::report {
 namespace {
@@ -51,12 +53,59 @@ TEST(Suspects, FollowTheEvidence) {
   k.metrics.set("stall.short_scoreboard", 0.5);
   EXPECT_EQ(std::ranges::count(names(suspects(k)), "no-bank-conflicts"), 1);
   k.metrics.set("global.load.requests", std::uint64_t{10});
+  k.metrics.set("global.load.sectors", std::uint64_t{100});
   k.metrics.set("l1.read.accesses", std::uint64_t{100});
   k.metrics.set("l1.read.hits", std::uint64_t{0});
   EXPECT_EQ(names(suspects(k)).front(), "perfect-l1");
   k.metrics.set("load.latency", 1000.0);
   k.metrics.set("load.latency.dram_queue", 900.0);
   EXPECT_EQ(std::ranges::count(names(suspects(k)), "infinite-dram-bandwidth"), 1);
+}
+
+TEST(Hits, ReadsThatJoinAMissAreTold) {
+  EXPECT_EQ(format_hits(result::hit_rate(50, 30, 80)), "62.5 % hits + 37.5 % pending");
+  EXPECT_EQ(format_hits(result::hit_rate(3, 0, 4)), "75.0 % hits");
+  EXPECT_EQ(format_hits(result::hit_rate(0, 0, 0)), "no reads");
+  result::Metrics m;
+  m.set("l1.read.accesses", std::uint64_t{8});
+  m.set("l1.read.hits", std::uint64_t{4});
+  m.set("l1.read.hits_pending", std::uint64_t{3});
+  EXPECT_EQ(format_hits(m, "l1"), "50.0 % hits + 37.5 % pending");
+  const result::HitRate rate = result::hit_rate(m, "l1");
+  EXPECT_DOUBLE_EQ(rate.hit + rate.pending + rate.miss, 1);
+  EXPECT_DOUBLE_EQ(rate.miss, 0.125);
+}
+
+TEST(Suspects, SparedSectorsAreThoseThatNoAccessNeeds) {
+  result::Metrics m;
+  const auto set = [&](const std::string& kind, std::uint64_t requests, std::uint64_t sectors, std::uint64_t bytes) {
+    m.set(kind + ".requests", requests);
+    m.set(kind + ".sectors", sectors);
+    m.set(kind + ".bytes", bytes);
+  };
+  set("global.load", 10, 40, 1280);
+  set("global.store", 10, 320, 1280);
+  EXPECT_DOUBLE_EQ(result::spare_sectors(m), 280.0 / 360);
+  set("global.store", 10, 10, 40);   // one lane each: a sector is the least
+  EXPECT_DOUBLE_EQ(result::spare_sectors(m), 0);
+  set("global.load", 10, 10, 1280);  // all lanes at one address: more bytes than sectors hold
+  EXPECT_DOUBLE_EQ(result::spare_sectors(m), 0);
+}
+
+TEST(LossReason, NamesTheStallThatGrewAndTheCaches) {
+  const result::KernelResult before = [] {
+    result::KernelResult k = kernel();
+    k.metrics.set("l1.read.accesses", std::uint64_t{100});
+    k.metrics.set("l1.read.hits", std::uint64_t{90});
+    return k;
+  }();
+  result::KernelResult after = before;
+  after.metrics.set("scheduler.slots", std::uint64_t{2000});
+  after.metrics.set("stall.long_scoreboard", 0.8);
+  after.metrics.set("l1.read.hits", std::uint64_t{10});
+  const std::string why = loss_reason(before, after);
+  EXPECT_NE(why.find("more slots are lost to long_scoreboard"), std::string::npos) << why;
+  EXPECT_NE(why.find("L1 90.0 % hits -> 10.0 % hits"), std::string::npos) << why;
 }
 
 TEST(ProfileText, NamesTheLineAndItsStall) {

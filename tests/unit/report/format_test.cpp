@@ -39,6 +39,9 @@ TEST(Format, ATinyShareIsNotShownAsZero) {
   EXPECT_EQ(format_share(0), "0.0 %");
   EXPECT_EQ(format_share(1e-6), "<0.1 %");
   EXPECT_EQ(format_share(1), "100.0 %");
+  // What is not all does not read as if it were.
+  EXPECT_EQ(format_share(0.99951), ">99.9 %");
+  EXPECT_EQ(format_share(0.9994), "99.9 %");
 }
 
 TEST(Format, BarsFallBackToAsciiAndStayInTheirWidth) {

@@ -388,7 +388,10 @@ TEST(Gpu, TheBottleneckIsNamedWithItsEvidence) {
   Simulator latency(one_sm(), kernel(".param .u64 x", "ld.param.u64 %rd1, [x]; ld.global.cg.u64 %rd2, [%rd1]; add.u64 %rd2, %rd2, 1;"));
   EXPECT_THAT(latency.run("k", {1, 1, 1}, {128, 1, 1}, latency.allocate(4096)).bottleneck, HasSubstr("long_scoreboard"));
   const auto tiny = run_add(device_of("h100"), 1, 32);
-  EXPECT_THAT(tiny.bottleneck, HasSubstr("Too little work"));
+  EXPECT_THAT(tiny.bottleneck, HasSubstr("latency of memory"));   // its loads take most of its time,
+  EXPECT_THAT(tiny.bottleneck, HasSubstr("little work to hide it: schedulers have no warp"));
+  Simulator empty(device_of("h100"), kernel("", "mov.f32 %f1, 0f3F800000;"));
+  EXPECT_THAT(empty.run("k", {1, 1, 1}, {32, 1, 1}).bottleneck, HasSubstr("Too little work"));
 }
 
 }  // namespace
