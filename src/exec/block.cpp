@@ -97,11 +97,8 @@ void Block::Impl::forget() {
 }
 
 void Block::Impl::reset(std::uint64_t block_index, unsigned on_sm, unsigned first_warp_slot) {
-  const Dim3& grid = launch->params.grid;
   index = block_index;
-  position.x = static_cast<std::uint32_t>(block_index % grid.x);
-  position.y = static_cast<std::uint32_t>(block_index / grid.x % grid.y);
-  position.z = static_cast<std::uint32_t>(block_index / grid.x / grid.y);
+  position = block_at(launch->params.grid, block_index);
   sm = on_sm;
   first_slot = first_warp_slot;
   exited = 0;

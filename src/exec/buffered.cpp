@@ -115,6 +115,12 @@ std::uint32_t defer_atomic(WarpCtx& ctx, const XInst& x, unsigned operand_bytes)
   return all & ~global;
 }
 
+std::uint64_t address_of(const WarpCtx& ctx, const XInst& x, unsigned side, unsigned lane) {
+  const bool wide = x.inst->src[side].bytes == 8 || x.inst->src[side].kind == ptx::OperandKind::imm;
+  const auto offset = side == 0 ? static_cast<std::uint64_t>(x.imm) : 0;
+  return wide ? ctx.row64(x.src[side])[lane] + offset : static_cast<std::uint32_t>(ctx.row32(x.src[side])[lane] + offset);
+}
+
 bool awaits_atomic(const Warp& warp, const XInst& x) {
   const ptx::Inst& inst = *x.inst;
   using enum ptx::Space;
@@ -124,12 +130,9 @@ bool awaits_atomic(const Warp& warp, const XInst& x) {
   const unsigned side = inst.op == ptx::Op::cp_async ? 1 : 0;
   if (side >= inst.src_count || inst.op == ptx::Op::tex) return false;
   const std::uint32_t lanes = x.kind & flag_guarded ? warp.active & ctx.pred(x.guard) : warp.active;
-  const bool wide = inst.src[side].bytes == 8 || inst.src[side].kind == ptx::OperandKind::imm;
-  const auto offset = side == 0 ? static_cast<std::uint64_t>(x.imm) : 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(m));
-    const std::uint64_t address = wide ? ctx.row64(x.src[side])[lane] + offset
-                                       : static_cast<std::uint32_t>(ctx.row32(x.src[side])[lane] + offset);
+    const std::uint64_t address = address_of(ctx, x, side, lane);
     if (!in_window(address) && ctx.memory->buffer->awaits_atomic(address / line_bytes)) return true;
   }
   return false;

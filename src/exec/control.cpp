@@ -377,6 +377,10 @@ void check_spin(Warp& w) {
   }
   if (++w.spin_samples < spin_limit) return;
   w.spin_samples = 0;
+  let_others_go(w);
+}
+
+bool let_others_go(Warp& w) {
   while (w.depth > w.frame().stack_base) {
     StackEntry& below = w.stack[w.depth - 1];
     const StackEntry spinning{w.pc, below.rpc, w.active};
@@ -386,11 +390,13 @@ void check_spin(Warp& w) {
       w.rpc = below.rpc;
       below = spinning;
       set_active(w, others);
-      return settle(w);
+      settle(w);
+      return true;
     }
     w.rpc = below.rpc;  // all lanes of this level loop: look one level further out
     --w.depth;
   }
+  return false;
 }
 
 }  // namespace simtlab::exec

@@ -83,6 +83,8 @@ struct LaunchParams {
   std::function<void(std::string_view)> print;  // device printf; called in the order of execution
 };
 
+struct Stuck;
+
 class Launch {
  public:
   // Throws Error(bad_input "launch-...") when the launch is malformed (parameter bytes, zero or enormous
@@ -191,6 +193,9 @@ class Block {
   std::string whereabouts() const;
   // Throws Fault(deadlock) with who waits where, if no warp is ready and not all exited.
   void check_progress() const;
+  // Whether none of its warps will ever write or end while memory stays as it is (exec/spin.h): then adds what each waits for. Looks at
+  // `steps` instructions of a warp at most. Nothing has changed afterwards, but `who` if false. Not between commits of a store buffer.
+  bool stuck(std::uint32_t steps, std::vector<Stuck>& who);
 
   struct Impl;
 
@@ -226,15 +231,35 @@ struct FunctionalOptions {
   const volatile bool* interrupt = nullptr;  // set by a signal handler: stops with Error(interrupted)
   std::uint64_t first_block = 0, block_count = ~std::uint64_t{0};
   std::uint64_t clock = 0;   // %clock of the first instruction: one more with each warp instruction
-};
+  std::uint64_t resident_blocks = 0;  // that may wait for others at once, as the GPU holds; 0 = all
+  // Told what has run until now, whenever so many blocks have ended.
+  std::function<void(const FunctionalResult&)> tell{};
 
 // Warps of a block take turns of so many instructions in functional runs.
 inline constexpr std::uint64_t functional_turn = 256;
 
 // What a run that reached max_warp_instructions ends with.
 [[noreturn]] void over_instruction_limit(std::uint64_t limit);
+  std::uint64_t tell_every = 1;
+};
 
-// Runs all blocks in order, one after another; warps of a block round-robin between barriers. Deterministic.
+// Runs all blocks in order, one after another, but for those that wait for others (exec/block_turns.h); warps of a block
+// round-robin between barriers. Deterministic.
+class FunctionalRun {
+ public:
+  FunctionalRun(const Launch& launch, const FunctionalOptions& options);
+  ~FunctionalRun();
+  // Until all blocks have ended (true), or none can go on unless somebody else writes to memory: then it may be asked again.
+  bool go_on();
+  [[noreturn]] void report() const;  // go_on() said false: throws Fault(deadlock)
+  const FunctionalResult& result() const;
+
+ private:
+  class Runner;
+  std::unique_ptr<Runner> runner_;
+};
+
+// The whole run at once. Throws Fault(deadlock) if blocks are left that cannot go on.
 FunctionalResult run_functional(const Launch& launch, const FunctionalOptions& options = {});
 
 // "avx512", "avx2" or "baseline": the handler set in use. Overridden by SIMTLAB_ISA (tests, bench).

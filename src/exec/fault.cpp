@@ -56,9 +56,9 @@ std::string thread_name(const Block::Impl& block, unsigned warp, unsigned lane) 
                      tuple(block.position));
 }
 
-std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) {
-  const ptx::Module& module = *block.module->module;
-  return fmt::format("kernel {} ({}:{}{})", block.launch->entry->function->name, module.name, inst.line,
+std::string kernel_name(const Launch::Impl& launch, const ptx::Inst& inst) {
+  const ptx::Module& module = *launch.module->module;
+  return fmt::format("kernel {} ({}:{}{})", launch.entry->function->name, module.name, inst.line,
                      source_of(module, inst));
 }
 

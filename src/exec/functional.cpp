@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "exec/block_turns.h"
 #include "exec/state.h"
 
 namespace simtlab::exec {
@@ -19,44 +20,70 @@ struct Batch {
   alignas(64) std::uint64_t addresses[batch_addresses * warp_size];
 };
 
-class Runner {
- public:
-  Runner(const Launch::Impl& launch, Block::Impl& block, const FunctionalOptions& options)
-      : launch_(launch), block_(block), options_(options), batch_(std::make_unique<Batch>()) {}
+std::uint64_t first_of(const Launch::Impl& launch, const FunctionalOptions& options) {
+  return std::min(options.first_block, launch.params.grid.count());
+}
 
-  FunctionalResult run() {
-    const std::uint64_t total = launch_.params.grid.count();
-    const std::uint64_t first = std::min(options_.first_block, total);
-    const std::uint64_t last = first + std::min(options_.block_count, total - first);
-    for (std::uint64_t i = first; i < last; ++i) {
-      block_.reset(i, 0, 0);
-      run_block();
-      ++result_.blocks;
-    }
-    return result_;
-  }
+}  // namespace
+
+class FunctionalRun::Runner final : public BlockTurns {
+ public:
+  Runner(const Launch::Impl& launch, const FunctionalOptions& options)
+      : BlockTurns(first_of(launch, options), std::min(options.block_count, launch.params.grid.count() - first_of(launch, options)),
+                   options.resident_blocks),
+        launch_(launch),
+        options_(options),
+        batch_(std::make_unique<Batch>()) {}
+
+  const FunctionalResult& result() const { return result_; }
+  [[noreturn]] void report_all() const { report(launch_.entry->function->name, launch_.params.grid); }
 
  private:
-  void run_block() {
+  void begin(Place place, std::uint64_t block) override {
+    if (place == blocks_.size()) blocks_.push_back(std::make_unique<Block::Impl>(launch_));
+    blocks_[place]->reset(block, 0, 0);
+  }
+
+  bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) override { return exec::stuck(*blocks_[place], steps, who); }
+
+  void ended() override {
+    ++result_.blocks;
+    if (options_.tell && result_.blocks % options_.tell_every == 0) options_.tell(result_);
+  }
+
+  bool run(Place place) override {
+    block_ = blocks_[place].get();
+    block_->refresh_bounds();
+    Lookout look = lookout();
+    look.restart(result_.warp_instructions);
     for (bool finished = false; !finished;) {
       bool progress = false;
       finished = true;
-      for (Warp& w : block_.warps) {
+      for (Warp& w : block_->warps) {
         if (w.status == WarpStatus::ready) {
           run_slice(w);
           progress = true;
         }
         finished = finished && w.status == WarpStatus::exited;
       }
-      if (!progress && !finished) report_deadlock(block_);
+      if (!progress && !finished) report_deadlock(*block_);
+      if (look.due(result_.warp_instructions) && !finished && cannot_go_on(look)) return false;
     }
+    return true;
+  }
+
+  bool cannot_go_on(Lookout& look) {
+    std::vector<Stuck> who;
+    const bool out = exec::stuck(*block_, look.steps(), who);
+    look.looked(result_.warp_instructions);
+    return out;
   }
 
   void run_slice(Warp& w) {
     const std::uint64_t end = result_.warp_instructions + slice;
     while (w.status == WarpStatus::ready && result_.warp_instructions < end) {
       if (options_.interrupt != nullptr && *options_.interrupt) {
-        throw Error(ExitCode::interrupted, "interrupted", whereabouts(block_));
+        throw Error(ExitCode::interrupted, "interrupted", whereabouts(*block_));
       }
       std::uint64_t budget = batch_records;
       if (options_.max_warp_instructions != 0) {
@@ -108,7 +135,7 @@ class Runner {
         x = &w.code[w.pc];
         const std::uint32_t at = w.pc;
         const std::uint32_t lanes = execute(
-            block_, w, *x,
+            *block_, w, *x,
             options_.clock + result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
         threads += static_cast<unsigned>(__builtin_popcount(lanes));
         if constexpr (recording) {
@@ -138,9 +165,9 @@ class Runner {
     result_.warp_instructions += count;
     result_.thread_instructions += threads;
     if constexpr (recording) {
-      w.ctx.addresses = block_.addresses;
+      w.ctx.addresses = block_->addresses;
       options_.consumer->consume(
-          block_.index * launch_.warps + w.ctx.warp, {batch_->records, count},
+          block_->index * launch_.warps + w.ctx.warp, {batch_->records, count},
           {batch_->addresses, static_cast<std::size_t>(addresses - batch_->addresses)});
     }
   }
@@ -155,13 +182,18 @@ class Runner {
   }
 
   const Launch::Impl& launch_;
-  Block::Impl& block_;
-  const FunctionalOptions& options_;
+  std::vector<std::unique_ptr<Block::Impl>> blocks_;   // by place
+  Block::Impl* block_ = nullptr;                       // that runs
+  const FunctionalOptions options_;
   FunctionalResult result_;
   std::unique_ptr<Batch> batch_;
 };
 
-}  // namespace
+FunctionalRun::FunctionalRun(const Launch& launch, const FunctionalOptions& options) : runner_(std::make_unique<Runner>(launch.impl(), options)) {}
+FunctionalRun::~FunctionalRun() = default;
+bool FunctionalRun::go_on() { return runner_->go_on(); }
+void FunctionalRun::report() const { runner_->report_all(); }
+const FunctionalResult& FunctionalRun::result() const { return runner_->result(); }
 
 void over_instruction_limit(std::uint64_t limit) {
   throw Error(ExitCode::failure, "limit-instructions",
@@ -170,8 +202,9 @@ void over_instruction_limit(std::uint64_t limit) {
 }
 
 FunctionalResult run_functional(const Launch& launch, const FunctionalOptions& options) {
-  const auto block = std::make_unique<Block::Impl>(launch.impl());
-  return Runner(launch.impl(), *block, options).run();
+  FunctionalRun run(launch, options);
+  if (!run.go_on()) run.report();
+  return run.result();
 }
 
 }  // namespace simtlab::exec

@@ -193,6 +193,12 @@ void GlobalMemory::set_read_only(std::uint64_t address, bool read_only) {
   ++generation_;
 }
 
+void GlobalMemory::set_host_writes(std::uint64_t address) {
+  SIMTLAB_ASSERT(find(address) != nullptr, "the host writes to an allocation");
+  const auto it = std::prev(map_->allocations.upper_bound(address));
+  it->second.host_writes = host_writes_ = true;
+}
+
 bool GlobalMemory::read(std::uint64_t address, std::span<std::byte> out) const {
   if (find(address, out.size()) == nullptr) return false;
   std::memcpy(out.data(), host(address), out.size());

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace simtlab::exec {
 
@@ -20,6 +21,7 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::string what;        // "cudaMalloc", "global variable 'lut'", ...
   bool read_only = false;  // constants
+  bool host_writes = false;  // the program on the host reaches it, too: page-locked, managed
 };
 
 class GlobalMemory {
@@ -39,6 +41,11 @@ class GlobalMemory {
                          std::uint64_t bytes = 1) const;   // the allocation that holds all of it
   const Allocation* nearest(std::uint64_t address) const;  // for messages; null if none
   void set_read_only(std::uint64_t address, bool read_only);
+  // The host may write to the allocation that holds the address, at any time if something of it runs meanwhile (host_runs()).
+  void set_host_writes(std::uint64_t address);
+  bool host_writes() const { return host_writes_; }   // to anything, ever
+  bool host_runs() const { return host_runs_ && host_runs_(); }
+  void set_host_runs(std::function<bool()> runs) { host_runs_ = std::move(runs); }
   // Those that overlap [begin, end), in the order of their addresses.
   void for_each(std::uint64_t begin, std::uint64_t end, const std::function<void(const Allocation&)>& take) const;
 
@@ -63,6 +70,8 @@ class GlobalMemory {
 
   std::byte* base_ = nullptr;
   std::uint64_t first_ = 0, capacity_ = 0, commit_limit_ = 0, used_ = 0, generation_ = 1;
+  bool host_writes_ = false;
+  std::function<bool()> host_runs_;
   struct Map;
   std::unique_ptr<Map> map_;
 };

@@ -205,17 +205,25 @@ void settle(Warp& warp);
 // that lanes execute together (may_part): a barrier or a shuffle behind the loop must find all of them.
 inline constexpr std::uint32_t spin_period = 256, spin_limit = 128;
 void check_spin(Warp& warp);
+// Lanes that wait for those that run go first, from now on; false: nobody waits within the function.
+bool let_others_go(Warp& warp);
 
 // exec/barrier.cpp
 void arrive(Block::Impl& block, Warp& warp, const XInst& x, std::uint32_t lanes);
 void leave(Block::Impl& block, Warp& warp);  // the warp has exited
 [[noreturn]] void report_deadlock(const Block::Impl& block);
 
+// exec/spin.cpp: Block::stuck()
+bool stuck(Block::Impl& block, std::uint32_t steps, std::vector<Stuck>& who);
+// exec/spin_report.cpp: where a block is in its grid, from 0
+Dim3 block_at(const Dim3& grid, std::uint64_t index);
+
 // exec/fault.cpp
 std::string thread_name(const Block::Impl& block, unsigned warp,
                         unsigned lane);  // "thread (0,0,0) in block (0,0,0)"
-std::string kernel_name(const Block::Impl& block,
+std::string kernel_name(const Launch::Impl& launch,
                         const ptx::Inst& inst);  // "kernel k (a.ptx:3, source a.cu:7)"
+inline std::string kernel_name(const Block::Impl& block, const ptx::Inst& inst) { return kernel_name(*block.launch, inst); }
 std::string whereabouts(const Block::Impl& block);
 [[noreturn]] void raise(const Block::Impl& block, const ptx::Inst& inst, Fault::Kind kind, std::string id,
                         std::string message, std::string hint = {});
@@ -223,7 +231,9 @@ inline Block::Impl& block_of(const WarpCtx& ctx) {
   return *static_cast<Block::Impl*>(ctx.block);
 }
 
-// exec/buffered.cpp: the memory instruction would read or write a line that a deferred atomic of the same SM will change.
+// exec/buffered.cpp: the address in a lane's operand of a memory instruction, offset included, as it stands there.
+std::uint64_t address_of(const WarpCtx& ctx, const XInst& x, unsigned side, unsigned lane);
+// The memory instruction would read or write a line that a deferred atomic of the same SM will change.
 bool awaits_atomic(const Warp& warp, const XInst& x);
 
 // exec/generic.cpp: bytes at a generic address as lane `lane` sees it; false: outside of every memory.
