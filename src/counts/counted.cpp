@@ -129,6 +129,7 @@ class CountedBlock final : public stream::ResidentBlock {
   Next next(unsigned warp) const override { return inner_->next(warp); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return inner_->stuck(steps, who); }
 
   const Step& step(unsigned warp, std::uint64_t now) override {
     const Step& step = inner_->step(warp, now);

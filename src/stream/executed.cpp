@@ -1,5 +1,6 @@
 #include "stream/executed.h"
 
+#include "exec/spin.h"
 #include "exec/store_buffer.h"
 
 namespace simtlab::stream {
@@ -15,6 +16,7 @@ class ExecutedBlock final : public ResidentBlock {
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return block_.run_plain(warp, most); }
   std::string whereabouts() const override { return block_.whereabouts(); }
   void check_progress() const override { block_.check_progress(); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return block_.stuck(steps, who); }
 
  private:
   exec::Block block_;

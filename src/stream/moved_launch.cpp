@@ -22,6 +22,7 @@ class Block final : public ResidentBlock {
   exec::Run run_plain(unsigned warp, std::uint32_t most) override { return inner_->run_plain(warp, most); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return inner_->stuck(steps, who); }
 
  private:
   std::unique_ptr<ResidentBlock> inner_;

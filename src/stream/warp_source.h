@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exec/executor.h"
 
@@ -42,6 +43,8 @@ class ResidentBlock {
   virtual exec::Run run_plain(unsigned /*warp*/, std::uint32_t /*most*/) { return {}; }
   virtual std::string whereabouts() const = 0;
   virtual void check_progress() const = 0;   // throws if no warp is ready and not all exited
+  // As exec::Block::stuck(); only between commits of its share. What was recorded comes to an end.
+  virtual bool stuck(std::uint32_t /*steps*/, std::vector<exec::Stuck>& /*who*/) { return false; }
 };
 
 // When others see what the blocks of a share write to global memory and what their atomics do.

@@ -123,7 +123,8 @@ std::uint32_t Gpu::Impl::l1_ways(const LaunchContext& launch) const {
 void Gpu::Impl::begin_period() {
   horizon = accounted = settled = 0;
   used = {};
-  watching = false;
+  quanta = seen_blocks = 0;
+  lookout.restart(0);
   told = ~std::uint64_t{0};
   if (options.pulse != nullptr) options.pulse->begin_period();
   network.restart();
@@ -287,9 +288,9 @@ ActiveLaunch* Gpu::Impl::advance(Cycle until) {
     if (now == never) stuck();
     if (now >= until) return nullptr;
     horizon = std::max(horizon, now);
-    check_limits(now);
+    check_limits(now, until);
     if (options.pulse != nullptr) beat(now);
-    if (options.max_cycles != 0) watch(now);
+    look_ahead(until);
     step(now);
     if (std::ranges::all_of(active, [](const auto& launch) { return launch->grid.all_handed_out(); })) continue;
     hand_out(horizon);

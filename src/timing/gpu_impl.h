@@ -51,9 +51,9 @@ struct Gpu::Impl {
 
   // progress.cpp: limits and faults
   void check_end(Cycle end) const;
-  void watch(Cycle now);
-  void check_locked() const;
-  void check_limits(Cycle now) const;
+  void look_ahead(Cycle until);
+  void check_stuck(std::uint32_t steps, Cycle until);
+  void check_limits(Cycle now, Cycle until);
   void beat(Cycle now);
   void tell(const ActiveLaunch& launch, Cycle now) const;
   void stuck() const;
@@ -82,7 +82,8 @@ struct Gpu::Impl {
 
   std::vector<Sm*> busy;                         // in the current quantum
   std::vector<std::exception_ptr> failures;      // theirs; the last one is the memory system's
-  bool watching = false;                         // for lack of progress, before --max-cycles
+  exec::Lookout lookout{std::uint64_t{1} << 16, 64};   // for lack of progress
+  std::uint64_t quanta = 0, seen_blocks = 0;           // since the GPU was idle; blocks handed out and ended, at the last look
   std::uint64_t epoch = 0;
   Cycle horizon = 0;                             // nothing has been simulated beyond
   std::optional<Sampler> sampler;                // of the launch that ended last

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/pulse.h"
+#include "exec/spin.h"
 #include "timing/gpu_impl.h"
 
 namespace simtlab::timing {
@@ -24,48 +25,42 @@ void Gpu::Impl::check_end(Cycle end) const {
   SIMTLAB_ASSERT(all == end * device.sm.count * device.sm.schedulers, "every scheduler slot has exactly one reason");
 }
 
-// In the second half of what --max-cycles allows, at most that many cycles.
-void Gpu::Impl::watch(Cycle now) {
-  constexpr Cycle longest = 1'000'000;
-  const Cycle after = options.max_cycles - std::min(options.max_cycles / 2, longest);
-  if (watching || std::ranges::none_of(active, [&](const auto& launch) { return now >= launch->begun + after; })) return;
-  watching = true;
-  for (Sm& sm : sms) sm.begin_watch();
+// Can anybody ever go on? Asked seldom, and less and less often, unless blocks come and go. What counts is the work that it took to get here: the
+// quanta of few warps are as dear as many instructions.
+void Gpu::Impl::look_ahead(Cycle until) {
+  constexpr std::uint64_t seldom = 256, work_of_quantum = 64;
+  if (++quanta % seldom != 0) return;
+  std::uint64_t work = quanta * work_of_quantum, blocks = 0;
+  for (const Sm& sm : sms) work += sm.warp_instructions();
+  for (const auto& launch : active) blocks += launch->grid.next + launch->ended_blocks;
+  if (std::exchange(seen_blocks, blocks) != blocks) return lookout.restart(work);
+  if (!lookout.due(work)) return;
+  check_stuck(lookout.steps(), until);
+  lookout.looked(work);
 }
 
-// Throws if no warp can ever go on: the program's fault, not that of the limit.
-void Gpu::Impl::check_locked() const {
-  std::vector<Wait> waits;
-  for (const Sm& sm : sms)
-    if (!sm.locked(waits)) return;
-  if (waits.empty()) return;
-  constexpr std::size_t most = 16;
-  std::uint64_t warps = 0;
-  std::string list;
-  for (std::size_t i = 0; i < waits.size(); ++i) {
-    const Wait& w = waits[i];
-    warps += w.warps;
-    if (i >= most) continue;
-    const std::string who = fmt::format("warp {} of block {}{}", w.first_warp, w.first_block, w.warps > 1 ? fmt::format(" and {} more", w.warps - 1) : "");
-    const ptx::Module& module = w.launch->module();
-    const std::string what = w.barrier ? std::string("a barrier") : fmt::format("the word at {:#x} ({})", w.address, ptx::name_of(w.inst->op));
-    list += fmt::format("; {} for {} at {}:{}", who, what, module.name, w.inst->line);
-    if (const auto file = module.files.find(w.inst->file); w.inst->source_line != 0 && file != module.files.end())
-      list += fmt::format(" ({}:{})", file->second, w.inst->source_line);
+// Throws if every warp that is there spins or waits at a barrier, and neither a block nor anybody outside can come in between: memory is as all
+// have left it, for this is between quanta. until: when the next launch or copy comes; never: none does before a launch has ended.
+void Gpu::Impl::check_stuck(std::uint32_t steps, Cycle until) {
+  if (until != never) return;
+  std::vector<exec::Stuck> who;
+  for (Sm& sm : sms)
+    if (!sm.stuck(steps, who)) return;
+  if (who.empty()) return;
+  std::string left;
+  for (const auto& launch : active) {
+    const stream::WarpSource& source = *launch->context.launch;
+    const Grid& grid = launch->grid;
+    if (launch->left_out != 0)
+      throw Error(ExitCode::unsupported, "sampling-waits",
+                  fmt::format("blocks of kernel '{}' wait for what others do, and sampling has left {} blocks out", source.function().name, launch->left_out),
+                  "run it without --sample");
+    if (!grid.all_handed_out()) left += exec::not_started(source.function().name, source.grid(), source.block_number(grid.next), grid.blocks - grid.next);
   }
-  if (waits.size() > most) list += fmt::format("; {} other waits", waits.size() - most);
-  const auto poll = std::ranges::find(waits, false, &Wait::barrier);
-  if (poll == waits.end()) return;
-  const ptx::Module& module = poll->launch->module();
-  throw exec::Fault(exec::Fault::Kind::deadlock, "livelock",
-                    module.diagnostic(poll->inst->line, poll->inst->column,
-                                      fmt::format("kernel '{}' has locked itself: all {} warps that are there ask for the same words again and again or wait "
-                                                  "at barriers, and none writes{}",
-                                                  poll->launch->function().name, warps, list),
-                                      "blocks that wait for others need those to be resident; lanes of a warp that take a lock must be able to release it"));
+  exec::report_stuck(who, left);
 }
 
-void Gpu::Impl::check_limits(Cycle now) const {
+void Gpu::Impl::check_limits(Cycle now, Cycle until) {
   const auto where = [&](const ActiveLaunch& launch) {
     for (const Sm& sm : sms)
       if (std::string text = sm.whereabouts(&launch.context); !text.empty()) return text;
@@ -75,7 +70,7 @@ void Gpu::Impl::check_limits(Cycle now) const {
   if (options.max_cycles == 0) return;
   const auto over = std::ranges::find_if(active, [&](const auto& launch) { return now >= launch->begun + options.max_cycles; });
   if (over == active.end()) return;
-  check_locked();
+  check_stuck(exec::Lookout::longest, until);   // the program's fault, not that of the limit
   throw Error(ExitCode::failure, "limit-cycles",
               fmt::format("kernel '{}' reached the limit of {} cycles: {}", (*over)->context.launch->function().name, options.max_cycles, where(**over)),
               "raise --max-cycles, or shrink the problem");

@@ -45,7 +45,6 @@ void Sm::begin(std::uint64_t epoch) {
   held_ = {};
   front_end_.restart();
   if (observer_ != nullptr) observer_->begin(epoch);
-  watch_.reset();
 }
 
 void Sm::prepare() {
@@ -255,7 +254,6 @@ void Sm::start_block(std::uint32_t number, Cycle now) {
   ++tenant.counters.blocks;
   tenant.counters.warps += warps;
   if (observer_ != nullptr) observer_->block_begins(number, slot.number, now);
-  if (watch_ != nullptr) watch_->block_changed();
   std::fill_n(scoreboard_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot.first_warp} * slots_), std::size_t{warps} * slots_, 0);
   for (std::uint32_t i = 0; i < warps; ++i) {
     Warp& warp = warps_[slot.first_warp + i];
@@ -407,7 +405,6 @@ void Sm::end_warp(std::uint32_t number, Cycle now) {
 
 void Sm::end_block(std::uint32_t number, Cycle now) {
   if (observer_ != nullptr) observer_->block_ends(number, now);
-  if (watch_ != nullptr) watch_->block_changed();
   BlockSlot& block = blocks_[number];
   Tenant& tenant = *block.tenant;
   const LaunchContext& launch = *tenant.context;
@@ -443,6 +440,17 @@ std::string Sm::whereabouts(const LaunchContext* launch) const {
 void Sm::check_progress() const {
   for (const BlockSlot& slot : blocks_)
     if (slot.busy) slot.block->check_progress();
+}
+
+std::uint64_t Sm::warp_instructions() const {
+  std::uint64_t sum = past_.warp_instructions;
+  for (const auto& tenant : tenants_) sum += tenant->counters.warp_instructions;
+  return sum;
+}
+
+bool Sm::stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) {
+  if (unused_) return true;
+  return launches_.empty() && std::ranges::all_of(blocks_, [&](BlockSlot& slot) { return !slot.busy || slot.block->stuck(steps, who); });
 }
 
 }  // namespace simtlab::timing

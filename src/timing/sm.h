@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/spin.h"
 #include "memory/cache.h"
 #include "memory/mshr.h"
 #include "memory/ring.h"
@@ -26,7 +27,6 @@
 #include "timing/scheduler.h"
 #include "timing/statistics.h"
 #include "timing/tenant.h"
-#include "timing/watch.h"
 
 namespace simtlab::timing {
 
@@ -76,11 +76,9 @@ class Sm {
   void add_slots(Cycle now, SlotCounts& out) const;
   // Resident warps summed over the cycles until `now`.
   std::uint64_t warp_cycles(Cycle now) const;
-  // From now on: does the program get anywhere? (watch.h)
-  void begin_watch();
-  bool watched() const { return watch_ != nullptr; }
-  // Every warp that is there waits for what can't come; adds who waits for what.
-  bool locked(std::vector<Wait>& waits) const;
+  std::uint64_t warp_instructions() const;       // of all launches since begin()
+  // No block is on its way here, and those that are there are stuck (exec/spin.h): adds who waits for what.
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who);
   // Nothing is under way: no load, store, queued instruction or miss register in use. What holds, else what does not.
   std::string unfinished() const;
 
@@ -277,7 +275,6 @@ class Sm {
   FixedCycles l1_sector_cost_ = 0;
   std::unique_ptr<AsWritten> as_written_;      // --what-if perfect-coalescing only
   std::unique_ptr<SmObserver> observer_;
-  std::unique_ptr<Watch> watch_;               // shortly before --max-cycles only
 };
 
 }  // namespace simtlab::timing

@@ -42,7 +42,6 @@ Sm::Issued Sm::issue_one(WarpScheduler& scheduler, unsigned local, Cycle now, bo
   count(info, step);
   if (observer_ != nullptr)
     observer_->issued(warp.tenant->context->slot, number, program, warp.pc, static_cast<unsigned>(std::popcount(step.mask)), now);
-  if (watch_ != nullptr) watch_->executed(number, step);
   occupy(scheduler, info.pipe, info.interval, now);
   if (info.conflicts != 0) [[unlikely]] {
     scheduler.conflicts = info.conflicts;
@@ -217,7 +216,6 @@ bool Sm::pass(std::uint32_t number, const InstInfo& info, Cycle at) {
   const stream::Step& step = warp.block->step(warp.in_block, epoch_ + at);
   count(info, step);
   if (observer_ != nullptr) observer_->issued(warp.tenant->context->slot, number, program, pc, static_cast<unsigned>(std::popcount(step.mask)), at);
-  if (watch_ != nullptr) watch_->executed(number, step);
   set_destinations(number, program, info, latest);
   return true;
 }

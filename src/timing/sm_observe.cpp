@@ -63,30 +63,6 @@ std::uint64_t Sm::warp_cycles(Cycle now) const {
   return sum;
 }
 
-void Sm::begin_watch() {
-  if (!unused_) watch_ = std::make_unique<Watch>(warps_.size());
-}
-
-bool Sm::locked(std::vector<Wait>& waits) const {
-  if (idle()) return true;
-  if (watch_ == nullptr || watch_->moved() || !launches_.empty()) return false;
-  for (std::uint32_t number = 0; number < warps_.size(); ++number) {
-    const Warp& warp = warps_[number];
-    if (warp.state == State::empty) continue;
-    const bool barrier = warp.state == State::at_barrier;
-    if (!barrier && !watch_->polls(number)) return false;
-    const WatchedWarp& watched = (*watch_)[number];
-    const Wait wait{warp.tenant->context->launch, barrier, barrier ? (*warp.program)[warp.pc].inst : watched.poll, barrier ? 0 : watched.address, blocks_[warp.block_slot].number,
-                    warp.in_block, 1};
-    const auto same = std::ranges::find_if(waits, [&](const Wait& w) { return w.inst == wait.inst && w.address == wait.address; });
-    if (same == waits.end())
-      waits.push_back(wait);
-    else
-      ++same->warps;
-  }
-  return true;
-}
-
 std::string Sm::unfinished() const {
   if (unused_) return {};
   const auto say = [&](const char* what, std::size_t count) { return fmt::format("SM {}: {} {}", id_, count, what); };

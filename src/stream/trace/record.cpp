@@ -42,6 +42,7 @@ class RecordingBlock final : public ResidentBlock {
   Next next(unsigned warp) const override { return inner_->next(warp); }
   std::string whereabouts() const override { return inner_->whereabouts(); }
   void check_progress() const override { inner_->check_progress(); }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) override { return inner_->stuck(steps, who); }
 
   const Step& step(unsigned warp, std::uint64_t now) override {
     const Step& step = inner_->step(warp, now);

@@ -152,7 +152,7 @@ TEST(Gpu, ABlockThatDoesNotFitIsRefused) {
   }
 }
 
-const char* endless = ".visible .entry k() { LOOP: bra LOOP; ret; }";
+const char* endless = ".visible .entry k() { .reg .b32 %r<2>; LOOP: mov.u32 %r1, %clock; bra LOOP; ret; }";
 
 TEST(Gpu, TheCycleLimitEndsAKernelAndKeepsItsStatistics) {
   Options options;
