@@ -34,6 +34,7 @@ EventApi::EventApi(void* library, bool driver) : driver_(driver) {
   get(bus_id_, "cudaDeviceGetPCIBusId", "cuDeviceGetPCIBusId");
   get(last_error_, "cudaGetLastError", nullptr);
   get(attributes_, "cudaFuncGetAttributes", nullptr);
+  get(name_, "cudaFuncGetName", "cuFuncGetName");
   get(get_context_, nullptr, "cuCtxGetCurrent");
   get(set_context_, nullptr, "cuCtxSetCurrent");
   get(attribute_, nullptr, "cuFuncGetAttribute");
@@ -76,6 +77,14 @@ EventApi::Device EventApi::device(std::uintptr_t place) const {
   }
   of = this, known = out;
   return out;
+}
+
+const char* EventApi::name(const void* function) const {
+  const char* out = nullptr;
+  if (name_ == nullptr) return nullptr;
+  if (name_(&out, function) == 0) return out;
+  forget_error();
+  return nullptr;
 }
 
 bool EventApi::code(const void* function, std::uint32_t& registers, std::uint32_t& shared_bytes) const {

@@ -36,6 +36,8 @@ class EventApi {
   void forget_error() const {
     if (last_error_ != nullptr) last_error_();
   }
+  // The kernel's name, of one that nobody has named; null: nobody knows (before CUDA 12.3).
+  const char* name(const void* function) const;
   // What a kernel takes; false: nobody knows.
   bool code(const void* function, std::uint32_t& registers, std::uint32_t& shared_bytes) const;
 
@@ -47,6 +49,7 @@ class EventApi {
   int (*get_context_)(void** context) = nullptr;
   int (*set_context_)(void* context) = nullptr;
   int (*attributes_)(void* attributes, const void* function) = nullptr;
+  int (*name_)(const char** name, const void* function) = nullptr;
   int (*attribute_)(int* value, int attribute, const void* function) = nullptr;
 };
 

@@ -107,9 +107,11 @@ void Gate::same(const void* function, const void* as) {
 }
 
 std::uint32_t Gate::kernel_of(const void* function, const char* otherwise, const EventApi* api) {
+  bool unnamed = false;
   {
     const std::lock_guard lock(names_mutex_);
     if (const auto known = kernels_.find(function); known != kernels_.end()) return known->second;
+    unnamed = !pending_names_.contains(function);
   }
   // Without the lock: the runtime may load the code for it, and name functions meanwhile.
   std::uint32_t registers = 0, shared_bytes = 0;
@@ -119,6 +121,7 @@ std::uint32_t Gate::kernel_of(const void* function, const char* otherwise, const
       registers = shared_bytes = 0;
       api->forget_error();
     }
+    if (const char* const told = unnamed ? api->name(function) : nullptr; told != nullptr) otherwise = told;
   }
   const std::lock_guard lock(names_mutex_);
   if (const auto known = kernels_.find(function); known != kernels_.end()) return known->second;

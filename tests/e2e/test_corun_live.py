@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -441,7 +442,8 @@ class Ways(OnFake):
                     self.tried(self.at / opener, way, library, 5, gated=gated)
         self.assertEqual(self.totals()["granted"], str(2 * 60))
         self.stop()
-        self.assertIn("name=plugin_kernel", (self.folder / "log").read_text())
+        for name in ("plugin_kernel", "told_kernel"):       # registered by the runtime, or asked of the driver
+            self.assertIn("name=" + name, (self.folder / "log").read_text())
 
     def test_forms_of_old_and_new_versions_and_every_way_to_ask_the_driver(self):
         self.serve("--policy", "mps", "--log", "log")
@@ -506,6 +508,10 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
                 self.tried(*command, "asked", self.at / "libcuda.so.1", 4, gated=4)
                 self.tried(*command, "nothing", gated=0, says=["static (process ", "the CUDA runtime is linked in statically and no launch of it was seen"])
         self.tried("./wrapper.sh", "nothing", gated=0, options=["--gpu", "titanx"], says=["it does not use the simulated GPU", "-cudart shared"])
+        extension = self.folder / "static-extension.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension], text=True, check=True,
+                       input='__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k"; int go(int n) { return 0 * n; }')
+        self.tried(self.at / "opener", "local", extension, gated=0, says=["opener (process ", "the CUDA runtime is linked in statically and no launch of it was seen"])
         self.fails(4, "corun", "exec", "--gpu", "titanx", "--", str(static), "nothing", says=["[program-static-cudart]", "-cudart shared"])
         subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", self.folder / "whole"], input="int main() { return 0; }", text=True, check=True)
         self.fails(4, "corun", "exec", "--", "./whole", says="[program-static]")
@@ -681,6 +687,40 @@ class Simulated(Live):
         self.assertEqual(self.finish(self.start("./app")), "fine\n")
         self.fails(2, "corun", "exec", "--gpu", "h100", "--", "./app", says=["titanx", "[corun-options]"])
 
+
+    def test_an_extension_of_python_is_gated_and_its_values_are_right(self):
+        self.file("ext.cu", """
+__global__ void add(int* x) { *x += 1; }
+extern "C" int go(int n) {
+  int *d, h = 0;
+  cudaMalloc(&d, sizeof h); cudaMemset(d, 0, sizeof h);
+  for (int i = 0; i < n; ++i) add<<<1, 1>>>(d);
+  const cudaError_t code = cudaGetLastError();
+  cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);
+  return code != cudaSuccess ? -static_cast<int>(code) : h;
+}
+""")
+        self.ok("build", "ext.cu", "-o", "libext.so", "-shared", "-Xcompiler", "-fPIC")
+        script = "import ctypes; print('value', ctypes.CDLL('./libext.so').go(5))"
+        for options, serve, env, says in ((["--gpu", "titanx"], (), None, "5 launches gated, 0 not"), ([], ("--device", "sim:titanx"), None, "5 launches gated, 0 not"),
+                                          (["--gpu", "titanx"], (), {"SIMTLAB_CORUN": "off"}, "0 launches gated, 5 not")):
+            with self.subTest(serve=serve, env=env):
+                self.serve("--policy", "mps", *serve)
+                process = self.start(sys.executable, "-c", script, options=options, env=env)
+                out, err = process.communicate(timeout=120)
+                self.assertEqual((process.returncode, out), (0, "value 5\n"), err)
+                self.assertIn(says, err)
+                self.stop()
+
+    @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not installed")
+    def test_nvidias_static_runtime_behind_a_script_is_noticed(self):
+        self.file("s.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cudaDeviceSynchronize() == cudaSuccess; }\n")
+        subprocess.run(["nvcc", "-cudart", "static", "s.cu", "-o", "static"], cwd=self.folder, env={**os.environ, "HOME": str(self.folder)}, check=True, capture_output=True)
+        self.file("wrapper.sh", "#!/bin/sh\n./static\n").chmod(0o755)
+        self.serve("--policy", "mps")
+        for options, says in (([], "the CUDA runtime is linked in statically"), (["--gpu", "titanx"], "it does not use the simulated GPU")):
+            _, err = self.start("./wrapper.sh", options=options).communicate(timeout=60)
+            self.assertRegex(err, r"static \(process \d+\): .*" + says if not options else says)
 
     def lost(self, command, *args, kill_after=0.3):
         """Codes by call of a program whose shared GPU is killed; what it said."""
