@@ -412,6 +412,8 @@ class Ways(OnFake):
         compiled("libplugin.so", *shared, HERE / "plugin.c", *linked)
         compiled("opener", HERE / "opener.c", "-ldl")
         compiled("opener++", "-x", "c++", HERE / "opener.c", "-ldl", compiler="g++")
+        compiled("opener-runpath", HERE / "opener.c", "-ldl", f"-Wl,-rpath,{at}")
+        compiled("libwrapper.so", *shared, HERE / "wrapper.c", "-ldl")
         compiled("static", "-DFATBIN", HERE / "opener.c", "-ldl")
         cls.include = pathlib.Path(sysconfig.get_paths()["include"])
         if (cls.include / "Python.h").exists():
@@ -420,7 +422,7 @@ class Ways(OnFake):
     def tried(self, *command, gated, others=0, unseen=0, says=(), status=0, options=(), **env):
         """unseen: launches that nobody can count."""
         (self.folder / "fake.trace").unlink(missing_ok=True)
-        process = self.start(*command, options=options, env=self.launcher_env(1000, LD_LIBRARY_PATH=str(self.at), **env))
+        process = self.start(*command, options=options, env=self.launcher_env(1000, **{"LD_LIBRARY_PATH": str(self.at), **env}))
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, status, out + err)
         self.assertIn(f"simtlab corun exec: {gated} launches gated, {others} not\n", err)
@@ -444,6 +446,13 @@ class Ways(OnFake):
         self.stop()
         for name in ("plugin_kernel", "told_kernel"):       # registered by the runtime, or asked of the driver
             self.assertIn("name=" + name, (self.folder / "log").read_text())
+
+    def test_the_loader_still_sees_who_asks(self):
+        """RTLD_NEXT of a library that stands before the runtime as well, and a library that is found by the run path of who opens it."""
+        self.serve("--policy", "mps")
+        out = self.tried(self.launcher, 5, gated=5, LD_PRELOAD=str(self.at / "libwrapper.so"))
+        self.assertEqual(out.count("wrapped"), 5)
+        self.tried(self.at / "opener-runpath", "local", "libplugin.so", 5, gated=5, LD_LIBRARY_PATH="")
 
     def test_forms_of_old_and_new_versions_and_every_way_to_ask_the_driver(self):
         self.serve("--policy", "mps", "--log", "log")
