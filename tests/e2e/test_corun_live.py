@@ -521,6 +521,11 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension], text=True, check=True,
                        input='__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k"; int go(int n) { return 0 * n; }')
         self.tried(self.at / "opener", "local", extension, gated=0, says=["opener (process ", "the CUDA runtime is linked in statically and no launch of it was seen"])
+        # One that holds kernels and leaves the runtime to whoever opens it is none.
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", extension], text=True, check=True,
+                       input='void __cudaRegisterFatBinary(void*) __attribute__((weak)); int go(int n) { if (n < 0) __cudaRegisterFatBinary(0); return 0; } '
+                             '__attribute__((section(".nv_fatbin"), used)) static char kernels[8] = "k";')
+        self.tried(self.at / "opener", "local", extension, gated=0)
         self.fails(4, "corun", "exec", "--gpu", "titanx", "--", str(static), "nothing", says=["[program-static-cudart]", "-cudart shared"])
         subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", self.folder / "whole"], input="int main() { return 0; }", text=True, check=True)
         self.fails(4, "corun", "exec", "--", "./whole", says="[program-static]")

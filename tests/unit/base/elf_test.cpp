@@ -23,6 +23,10 @@ TEST(Elf, ReadsTheLibrariesOfARealExecutable) {
   const ElfFacts facts = inspect_elf("/proc/self/exe");
   EXPECT_TRUE(facts.is_elf);
   EXPECT_FALSE(facts.has_fatbin);
+  EXPECT_TRUE(facts.has_interpreter);
+  EXPECT_TRUE(facts.needs("libc.so"));
+  EXPECT_FALSE(facts.needs("libcudart.so"));
+  EXPECT_FALSE(facts.has_static_cuda());
   EXPECT_NE(std::ranges::find_if(facts.needed, [](const std::string& n) { return n.starts_with("libc.so"); }),
             facts.needed.end());
 }
