@@ -218,14 +218,24 @@ void Tally::say_all() {
     write_line("  %llu of its processes still run: each says at its end what it launched\n", running);
 }
 
+void Tally::say_as_root() {
+  if (has_standard_error()) standard_error = error_;
+  say_all();
+  ::unlink(path_);
+}
+
+void Tally::starts_bare() {
+  seen(bare_child);
+  const pid_t process = ::getpid();
+  if (page_ != nullptr && page_->root == process && process_ == process && !bare_.exchange(true)) say_as_root();
+}
+
 void Tally::at_end() {
   const pid_t process = ::getpid();
   if (process != process_.load() || ended_.exchange(true)) return;
   if (page_ != nullptr && page_->root == process) {
-    if (has_standard_error()) standard_error = error_;
-    say_all();
+    say_as_root();
     page_->root = 0;
-    ::unlink(path_);
     return;
   }
   // The process that exec became says it; this one does if that has said it already, or is no more. Without

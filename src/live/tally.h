@@ -56,6 +56,8 @@ class Tally {
     record().ungated[static_cast<std::size_t>(why)].fetch_add(launches, std::memory_order_relaxed);
   }
   void seen(Sight sight) { record().sights.fetch_or(sight, std::memory_order_relaxed); }
+  // It starts a program without the gate, perhaps in its own place: then nobody would say the counts later.
+  void starts_bare();
   void after_fork_in_child();
   // Once; later calls, and those of a child made by vfork, do nothing.
   void at_end();
@@ -85,6 +87,7 @@ class Tally {
   }
   Record& claim();
   void say_all();
+  void say_as_root();
   static void say(const Record& record, bool simulated);
   void keep_standard_error();
   bool has_standard_error()
@@ -95,7 +98,7 @@ class Tally {
   Record alone_{};        // used without a page
   std::atomic<Record*> record_{nullptr};
   std::atomic<pid_t> process_;
-  std::atomic<bool> ended_{false};
+  std::atomic<bool> ended_{false}, bare_{false};
   char path_[256] = {};
   // Of the process that exec became: programs may close theirs before the end (coreutils do).
   int error_ = -1;

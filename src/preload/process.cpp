@@ -81,7 +81,7 @@ bool has_gate(char* const* environment) {
 }
 
 void before_exec(char* const* environment) {
-  if (!has_gate(environment)) tally().seen(live::Tally::bare_child);
+  if (!has_gate(environment)) tally().starts_bare();
 }
 
 // Looked up here and not when they are called: that may be in a child of vfork.
