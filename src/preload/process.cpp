@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -97,6 +99,8 @@ using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const 
                   char* const*, char* const*);
 auto* const real_spawn = behind<Spawn>("posix_spawn");
 auto* const real_spawnp = behind<Spawn>("posix_spawnp");
+auto* const real_system = behind<int(const char*)>("system");
+auto* const real_popen = behind<std::FILE*(const char*, const char*)>("popen");
 
 }  // namespace
 
@@ -141,4 +145,41 @@ SIMTLAB_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spaw
                                 char* const* environment) {
   preload::before_exec(environment);
   return preload::real_spawnp(child, file, actions, attributes, words, environment);
+}
+SIMTLAB_EXPORT int system(const char* command) {
+  if (command != nullptr) preload::before_exec(environ);
+  return preload::real_system(command);
+}
+SIMTLAB_EXPORT std::FILE* popen(const char* command, const char* mode) {
+  preload::before_exec(environ);
+  return preload::real_popen(command, mode);
+}
+
+// Words one by one, and a null pointer behind them: made the array that the others take. No memory is taken.
+#define SIMTLAB_WORDS(words, arguments, first)                                                  \
+  va_list arguments, counted;                                                                   \
+  va_start(arguments, first);                                                                   \
+  va_copy(counted, arguments);                                                                  \
+  std::size_t count = 1;                                                                        \
+  for (const char* word = first; word != nullptr; ++count) word = va_arg(counted, const char*); \
+  va_end(counted);                                                                              \
+  char** const words = static_cast<char**>(__builtin_alloca(count * sizeof(char*)));            \
+  words[0] = const_cast<char*>(first);                                                          \
+  for (std::size_t i = 1; i < count; ++i) words[i] = const_cast<char*>(va_arg(arguments, const char*))
+
+SIMTLAB_EXPORT int execl(const char* file, const char* first, ...) noexcept {
+  SIMTLAB_WORDS(words, arguments, first);
+  va_end(arguments);
+  return ::execv(file, words);
+}
+SIMTLAB_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
+  SIMTLAB_WORDS(words, arguments, first);
+  va_end(arguments);
+  return ::execvp(file, words);
+}
+SIMTLAB_EXPORT int execle(const char* file, const char* first, ...) noexcept {
+  SIMTLAB_WORDS(words, arguments, first);
+  char* const* const environment = va_arg(arguments, char* const*);
+  va_end(arguments);
+  return ::execve(file, words, environment);
 }

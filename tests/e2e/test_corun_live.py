@@ -542,6 +542,10 @@ sys.exit(sum(driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, None, None) for
         self.tried("sh", "-c", f"env -u LD_PRELOAD {self.launcher} 3; exit 0", gated=0, unseen=3, says=["env (process ", "started a program without the gate"])
         self.tried("sh", "-c", f"unset LD_PRELOAD; {self.launcher} 3; exit 0", gated=0, unseen=3, says=["started a program without the gate"])
         self.tried("env", "-u", "LD_PRELOAD", self.launcher, 3, gated=0, unseen=3, says=["env (process ", "started a program without the gate"])
+        for way in ("system", "popen", "execl", "execlp", "execle"):
+            with self.subTest(way):
+                # Without its environment the stand-in writes no trace.
+                self.tried(self.at / "opener", f"bare-{way}", plugin, 5, gated=0, unseen=0 if way == "execle" else 5, says=["started a program without the gate"])
         # Its launch did not happen: the code, cudaGetLastError and standard error say so.
         (self.folder / "fake.trace").touch()
         process = self.start(self.at / "opener", "nowhere")

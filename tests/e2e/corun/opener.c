@@ -116,6 +116,20 @@ int main(int argc, char** argv) {
     waitpid(child, &status, 0);
     return bad | status;
   }
+  if (!strncmp(way, "bare-", 5)) {   /* starts itself without LD_PRELOAD */
+    char command[4096], *none[] = {(char*)"A=b", 0};
+    int status = -1;
+    snprintf(command, sizeof command, "%s local %s %d", argv[0], library, count);
+    if (strcmp(way, "bare-execle")) unsetenv("LD_PRELOAD");
+    if (!strcmp(way, "bare-system")) return system(command);
+    if (!strcmp(way, "bare-popen")) return pclose(popen(command, "r"));
+    const pid_t child = fork();
+    if (child == 0 && !strcmp(way, "bare-execl")) execl(argv[0], argv[0], "local", library, argv[3], (char*)0);
+    if (child == 0 && !strcmp(way, "bare-execlp")) execlp(argv[0], argv[0], "local", library, argv[3], (char*)0);
+    if (child == 0 && !strcmp(way, "bare-execle")) execle(argv[0], argv[0], "local", library, argv[3], (char*)0, none);
+    waitpid(child, &status, 0);
+    return status;
+  }
   if (!strcmp(way, "exec")) {   /* launches, and then becomes another program that does */
     if (plugin(opened(library, RTLD_NOW))) return 40;
     execl(argv[0], argv[0], "local", library, argv[3], (char*)0);
