@@ -1,5 +1,6 @@
 // simtlab sweep: a command at many points, on all cores or on a cluster, resumable.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,22 +21,40 @@
 #include "cli/sweep.h"
 #include "cli/sweep_table.h"
 #include "cli/temporary.h"
+#include "sweep/difference.h"
 
 namespace simtlab::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t differences_told = 3;
+
+// What the study in the database has that this one has not; empty: it is this one.
+std::string difference(const sweep::Store& store, const sweep::Study& study) {
+  std::vector<std::string> all = sweep::differences(store.definition(), sweep::definition(study));
+  const std::size_t more = all.size() - std::min(all.size(), differences_told);
+  all.resize(all.size() - more);
+  return fmt::format("{}{}", fmt::join(all, "; "), more == 0 ? "" : fmt::format("; and {} more", more));
+}
+
 // Another study's database is never mixed with this one's.
 void check_same_study(const sweep::Store& store, const sweep::Study& study, const std::string& db) {
-  const std::string there = store.definition(), here = sweep::definition(study);
-  if (there == here) return;
-  std::string what = "it";
-  const auto a = nlohmann::json::parse(there, nullptr, false), b = nlohmann::json::parse(here, nullptr, false);
-  if (a.is_object() && b.is_object())
-    for (const auto& [key, value] : b.items())
-      if (!a.contains(key) || a[key] != value) what = fmt::format("its {} ({} there, {} here)", key, shown(a.contains(key) ? a[key].dump() : "none", 100), shown(value.dump(), 100));
-  throw Error(ExitCode::bad_input, "sweep-other-study", fmt::format("{} holds another study: {} differs", shown(db), what), "another --db FILE, or remove that one");
+  if (const std::string what = difference(store, study); !what.empty())
+    throw Error(ExitCode::bad_input, "sweep-other-study", fmt::format("{} holds another study: {}", shown(db), what), "another --db FILE, or remove that one");
+}
+
+// The study in the database, or a new one. One that never had a result, as that of a command line with a wrong word, is in nobody's way.
+void take_study(sweep::Store& store, const sweep::Study& study, const std::string& db, const volatile bool* stop) {
+  if (store.has_study()) {
+    const std::string what = difference(store, study);
+    if (what.empty()) return;
+    sweep::recover(store);   // results that wait beside the database count
+    if (store.counts().done != 0 || !store.batches(true).empty()) check_same_study(store, study, db);
+    talk(fmt::format("note: {} held another study without any result, which this one replaces: {}\n", shown(db), what));
+    store.clear();
+  }
+  store.begin(study, stop);
 }
 
 sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o, const sweep::Study& study) {
@@ -45,8 +64,7 @@ sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o, 
   if (o.engine == "local" && ::access(out.program.c_str(), X_OK) != 0) throw Error(ExitCode::bad_input, "file-missing", fmt::format("{} is no program", shown(out.program)), "--program names the simtlab that runs the points");
   out.jobs = o.jobs.value_or(std::max(1u, std::thread::hardware_concurrency()));
   // The points share the cores; results are the same for any number of threads.
-  const bool set = std::ranges::any_of(study.command, [](const std::string& w) { return w == "--threads" || w.starts_with("--threads="); }) ||
-                   std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "threads"; });
+  const bool set = sets_option(study, "threads") || std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "threads"; });
   if (!set && command_has(app, study.command.front(), "threads") && (out.jobs > 1 || o.engine != "local")) out.extra.emplace_back("--threads=1");
   out.most_failures = o.max_failures, out.retries = o.retries;
   return out;
@@ -108,8 +126,7 @@ int sweep_command(const CLI::App& app, SweepOptions o, const std::optional<std::
   const Signals signals(0);
   engine.stop = signals.flag();
   sweep::Store store(db, sweep::Store::Mode::write);
-  if (store.has_study()) check_same_study(store, study, db);
-  else store.begin(study, signals.flag());
+  take_study(store, study, db, signals.flag());
   remember_interest(store, study);
   SweepTable table(store.axis_names(), o.output);
   engine.suspend = table.suspension_wanted();

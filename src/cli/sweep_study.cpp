@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -76,7 +77,14 @@ void add_kernels(sweep::Study& study, const std::vector<std::string>& kernels, A
   if (!named) study.command.insert(study.command.begin() + 1, "{kernel}");
 }
 
-void check_command(const CLI::App& app, sweep::Study& study) {
+void refuse_outputs(std::span<const std::string> words) {
+  for (const std::string& w : words)
+    for (const char* ours : {"--json", "-o", "--output", "--report", "--csv"})
+      if (w == ours || w.starts_with(std::string(ours) + "="))
+        throw Error(ExitCode::usage, "sweep-what", fmt::format("{} in the command of a study: every point would write to the same file", shown(w, 60)), "leave it out; `simtlab report STUDY.db --point N --json` gives a point's result");
+}
+
+void check_command(sweep::Study& study) {
   if (!study.command.empty() && study.command.front() == "simtlab") study.command.erase(study.command.begin());
   if (study.command.empty())
     throw Error(ExitCode::usage, "sweep-what", "no command is named that is to run at each point", "simtlab sweep --axis ... -- run kernel.ptx --launch l.toml, or --kernels FILE...");
@@ -85,13 +93,29 @@ void check_command(const CLI::App& app, sweep::Study& study) {
     const std::string near = nearest_name(name.substr(0, 100), sweepable());
     throw Error(ExitCode::usage, "sweep-what", fmt::format("`simtlab {}` gives no result that a study could keep", shown(name, 60)), near.empty() ? "run, predict, cache, dram, probe and corun do" : fmt::format("did you mean '{}'?", near));
   }
-  for (const std::string& w : study.command) {
-    if (w == "--") break;
-    for (const char* ours : {"--json", "-o", "--output", "--report", "--csv"})
-      if (w == ours || w.starts_with(std::string(ours) + "="))
-        throw Error(ExitCode::usage, "sweep-what", fmt::format("{} in the command of a study: every point would write to the same file", shown(w, 60)), "leave it out; `simtlab report STUDY.db --point N --json` gives a point's result");
+  refuse_outputs(sweep::own_words(study.command));
+}
+
+// What an option's word sets: "gpu" of --gpu=v100 and of --gpu; empty: it is no option.
+std::string option_in(const std::string& word) { return word.starts_with("--") ? word.substr(2, word.find('=') - 2) : std::string(); }
+
+bool names_option(std::span<const std::string> words, const std::string& option) {
+  return std::ranges::any_of(words, [&](const std::string& w) { return option_in(w) == option; });
+}
+
+// A value of words may have options of its own, but none that the rest of the command gives, too: which of them held would be a matter of luck.
+void check_words(const CLI::App& app, const sweep::Study& study, std::size_t axis, const AxisPlaces& places) {
+  for (const std::string& value : study.axes[axis].values) {
+    const std::vector<std::string> words = sweep::value_words(value);
+    refuse_outputs(sweep::own_words(words));
+    for (const std::string& word : sweep::own_words(words)) {
+      const std::string name = option_in(word);
+      const CLI::Option* option = name.empty() ? nullptr : swept_option(app, study.command.front(), name);
+      if (option == nullptr || option->get_expected_max() > 1) continue;   // run says what it thinks of the first; others may be repeated
+      if (names_option(sweep::own_words(study.command), name))
+        places.refuse(axis, fmt::format("axis '{}': '{}' sets --{}, and so does the command", study.axes[axis].name, shown(value, 60), name), "leave one of them out");
+    }
   }
-  (void)app;
 }
 
 void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& places) {
@@ -99,12 +123,15 @@ void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& plac
     for (std::size_t b = 0; b < a; ++b)
       if (study.axes[a].name == study.axes[b].name) places.refuse(a, fmt::format("axis '{}' is there twice", shown(study.axes[a].name, 60)), "one list has all its values");
     study.bindings.push_back(binding_of(app, study, a, places));
-    const std::string flag = "--" + study.axes[a].name;
-    const bool fixed = study.bindings.back() == sweep::Binding::option && std::ranges::any_of(study.command, [&](const std::string& w) { return w == flag || w.starts_with(flag + "="); });
-    if (fixed) places.refuse(a, fmt::format("axis '{}' varies what {} in the command sets", study.axes[a].name, flag), "leave one of them out");
+  }
+  for (std::size_t a = 0; a < study.axes.size(); ++a) {
+    const std::string& name = study.axes[a].name;
+    if (study.bindings[a] == sweep::Binding::words) check_words(app, study, a, places);
+    const bool is_option = study.bindings[a] == sweep::Binding::option || study.bindings[a] == sweep::Binding::flag;
+    if (is_option && sets_option(study, name)) places.refuse(a, fmt::format("axis '{}' varies what --{} in the command sets", name, name), "leave one of them out");
   }
   const std::string& command = study.command.front();
-  const bool sets = std::ranges::any_of(study.command, [](const std::string& w) { return w == "--seed" || w.starts_with("--seed="); });
+  const bool sets = sets_option(study, "seed");
   const bool varies = std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "seed"; });
   study.takes_seed = swept_option(app, command, "seed") != nullptr && !sets && !varies;
   if (study.repeats > 1 && !study.takes_seed)
@@ -134,6 +161,15 @@ void override(sweep::Study& study, const SweepOptions& o, AxisPlaces& places) {
 
 }  // namespace
 
+bool sets_option(const sweep::Study& study, const std::string& option) {
+  if (names_option(sweep::own_words(study.command), option)) return true;
+  for (std::size_t a = 0; a < study.axes.size() && a < study.bindings.size(); ++a)
+    if (study.bindings[a] == sweep::Binding::words)
+      for (const std::string& value : study.axes[a].values)
+        if (names_option(sweep::own_words(sweep::value_words(value)), option)) return true;
+  return false;
+}
+
 bool command_has(const CLI::App& app, const std::string& command, const std::string& option) { return swept_option(app, command, option) != nullptr; }
 
 sweep::Study study_of(const CLI::App& app, const SweepOptions& o, const std::optional<std::vector<std::string>>& command) {
@@ -152,7 +188,7 @@ sweep::Study study_of(const CLI::App& app, const SweepOptions& o, const std::opt
   if (command && !command->empty()) study.command = *command;
   const std::vector<std::string>& kernels = o.kernels.empty() ? file.kernels : o.kernels;
   if (study.command.empty() && !kernels.empty()) study.command = {"run"};
-  check_command(app, study);
+  check_command(study);
   add_kernels(study, kernels, places);
   check_axes(app, study, places);
   std::vector<std::string> names;

@@ -81,6 +81,8 @@ class Store {
   bool has_study() const;
   // Puts in all points, in one step. Throws as expand().
   Expansion begin(const Study& study, const volatile bool* stop);
+  // Forgets the study that is there, with all that was kept of it.
+  void clear();
   std::string definition() const;
   std::string value(const char* key) const;       // "name", "definition", "created", "version"; empty: none
   void set_value(const char* key, const std::string& value);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,7 +68,12 @@ struct Expansion {
 // be null. Throws Error(bad_input): "sweep-design" if the axes do not fit the design, "sweep-empty" if no combination is left, "sweep-large".
 Expansion expand(const Study& study, const std::function<void(const Combination&)>& take, const volatile bool* stop = nullptr);
 
-// The words behind "simtlab" of one point.
+// A value of an axis that is bound as words, parted at blanks.
+std::vector<std::string> value_words(const std::string& value);
+// The words before the first `--`: those that simtlab reads, not the program.
+std::span<const std::string> own_words(const std::vector<std::string>& words);
+// The words behind "simtlab" of one point: simtlab's own, then `--` and the program's arguments if there are any, both in the order of the study's
+// command. What a value of an axis has behind a `--` is the program's, and all options that axes and seed give are simtlab's.
 std::vector<std::string> point_command(const Study& study, const std::vector<std::string>& values, std::uint64_t seed);
 
 }  // namespace simtlab::sweep

@@ -18,7 +18,7 @@ except ImportError:   # Debian: python3-jsonschema, of ./dev test
 
 import browser
 import chrome_trace
-from harness import SAXPY, SIMTLAB, SOURCE, Case, main
+from harness import SAXPY, SIMTLAB, SOURCE, Case, main, needs_clang
 
 LAUNCH = """kernel = "saxpy"
 grid = 2
@@ -198,6 +198,89 @@ class Failures(Sweep):
         self.assertEqual(self.rows("sweep.db", "SELECT count(*) FROM points WHERE state = 'done'"), [(40,)])
 
 
+# Notes the GPU that it ran on and its arguments; without any it launches, with "idle" it does not.
+PROGRAM = """
+#include <cstdio>
+#include <cstring>
+__global__ void work(int* p) { *p += 1; }
+int main(int count, char** words) {
+  cudaDeviceProp device;
+  cudaGetDeviceProperties(&device, 0);
+  FILE* log = fopen("log.txt", "a");
+  fprintf(log, "%s:", device.name);
+  for (int i = 1; i < count; ++i) fprintf(log, " %s", words[i]);
+  fprintf(log, "\\n");
+  fclose(log);
+  if (count > 1 && strcmp(words[1], "idle") == 0) return 0;
+  int* p;
+  cudaMalloc(&p, 4);
+  work<<<1, 32>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+class CommandLines(Sweep):
+    """Values of an axis that are command lines of their own."""
+
+    def points(self, *args):
+        return [line.split(" ", 1)[1] for line in self.ok("sweep", "--dry-run", *args).stdout.splitlines()]
+
+    def test_every_argument_reaches_every_point(self):
+        kernels = ["--kernels", "a.cu", "a.cu -- 20000", "a.cu --regs 32 -- 5 --gpu=x", "-- ./app 7"]
+        seed = "--seed=0"
+        self.assertEqual(self.points(*kernels, "--", "run", "--gpu", "gtx480"),
+                         [f"run a.cu --gpu gtx480 {seed}", f"run a.cu --gpu gtx480 {seed} -- 20000", f"run a.cu --regs 32 --gpu gtx480 {seed} -- 5 --gpu=x", f"run --gpu gtx480 {seed} -- ./app 7"])
+        self.assertEqual(self.points(*kernels, "--axis", "gpu=[gtx480]", "--axis", "sm.count=[2]", "--axis", "lines=true", "--", "run", "--mode=timing", "--", "x", "--seed=9"),
+                         [f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- x --seed=9",
+                          f"run a.cu --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 20000 x --seed=9",
+                          f"run a.cu --regs 32 --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- 5 --gpu=x x --seed=9",
+                          f"run --mode=timing --gpu=gtx480 --set sm.count=2 --lines {seed} -- ./app 7 x --seed=9"])
+        self.file("s.toml", 'command = ["cache", "--gpu", "k40"]\nkernels = ["a.cu -- 1", "b.ptx --launch l.toml"]\n')
+        self.assertEqual(self.points("s.toml"), [f"cache a.cu --gpu k40 {seed} -- 1", f"cache b.ptx --launch l.toml --gpu k40 {seed}"])
+        self.assertEqual(self.points("--axis", "kernel=[a.cu -- 1]", "--", "predict", "{kernel}", "--gpu", "k40"), [f"predict a.cu --gpu k40 {seed} -- 1"])
+
+    def test_options_that_both_give(self):
+        refuses = lambda *args, says: self.fails(2, "sweep", "--dry-run", *args, says=says)
+        refuses("--kernels", "a.cu --gpu k40 -- 1", "--", "run", "--gpu=gtx480", says=["sets --gpu", "[sweep-axis]"])
+        refuses("--kernels", "a.cu --gpu=k40", "--axis", "gpu=[gtx480]", "--", "run", says="varies what --gpu")
+        refuses("--kernels", "a.cu --json=x", "--", "run", says="same file")
+        refuses("--kernels", "a.cu --seed 4", "--repeats", "2", "--", "run", says="sets the seed itself")
+        # Those that may be repeated, and words of programs, are nobody's option.
+        self.assertEqual(self.points("--kernels", "a.cu --set l1.ways=2 -- --gpu x --json=y --seed 3", "--", "run", "--set", "sm.count=3"),
+                         ["run a.cu --set l1.ways=2 --set sm.count=3 --seed=0 -- --gpu x --json=y --seed 3"])
+
+    @needs_clang
+    def test_points_run_on_the_gpu_that_was_asked_for(self):
+        self.file("p.cu", PROGRAM)
+        result = self.simtlab("sweep", "--kernels", "p.cu", "p.cu -- 20000", "p.cu -- idle", "--db", "s.db", "-j", "1", "--", "run", "--gpu", "gtx480", "--", "last")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(sorted((self.folder / "log.txt").read_text().splitlines()), ["GeForce GTX 480: 20000 last", "GeForce GTX 480: idle last", "GeForce GTX 480: last"])
+        self.assertEqual(self.rows("s.db", "SELECT state, error_id FROM points ORDER BY id"), [("done", None), ("done", None), ("failed", "sweep-no-kernel")])
+        self.assertIn("it launched no kernel", result.stdout)
+        devices = {json.loads(m)["device"] for (m,) in self.rows("s.db", "SELECT manifest FROM manifests WHERE point < 3")}
+        self.assertEqual(devices, {"gtx480"})
+        # Another choice of launches leaves nothing either.
+        self.simtlab("sweep", "--axis", "kernels=[1,9]", "--db", "t.db", "--", "run", "--gpu", "gtx480", "p.cu")
+        self.assertEqual(self.rows("t.db", "SELECT state FROM points ORDER BY id"), [("done",), ("failed",)])
+
+
+class OtherStudies(Sweep):
+    def test_a_study_without_results_is_replaced(self):
+        self.simtlab("sweep", "--axis", "gpu=[nosuch,nonesuch]", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        self.assertEqual(self.rows("sweep.db", "SELECT state FROM points"), [("failed",), ("failed",)])
+        again = self.ok("sweep", "--axis", "gpu=[v100]", "--", "run", "saxpy.ptx", "--launch", "l.toml")
+        self.assertIn("axis 'gpu' has nosuch, nonesuch there and v100 here", again.stderr)
+        self.assertEqual(self.rows("sweep.db", "SELECT gpu, state FROM study_points"), [("v100", "done")])
+        self.assertEqual(self.rows("sweep.db", "SELECT count(*) FROM results"), [(1,)])
+
+    def test_a_study_with_results_is_not(self):
+        self.sweep("--axis", "sm.count=[2,4]", "--axis", "l2.bytes=[3MiB]")
+        self.fails(3, "sweep", "--axis", "sm.count=[2,5]", "--axis", "l2.bytes=[3MiB]", *POINT, says=["[sweep-other-study]", "axis 'sm.count' has 2, 4 there and 2, 5 here"])
+        self.fails(3, "sweep", "--axis", "sm.count=[2,4]", *POINT, says="axis 'l2.bytes' is there and not here")
+        self.sweep("--axis", "sm.count=[2,4]", "--axis", "l2.bytes=[3 MiB]", "--program", "/bin/false")   # the same: nothing is run
+
+
 class Kills(Sweep):
     AXIS = ["--axis", "sm.count=[1:40:1]", "-j", "3"]
 
@@ -340,7 +423,7 @@ class BadInput(Sweep):
             connection.execute("CREATE TABLE t(x)")
         self.fails(3, "sweep", *args, "--db", "foreign.db", *POINT, says="of another program")
         self.sweep(*args)
-        self.fails(3, "sweep", "--axis", "sm.count=[2,5]", *POINT, says=["[sweep-other-study]", "axes", "--db"])
+        self.fails(3, "sweep", "--axis", "sm.count=[2,5]", *POINT, says=["[sweep-other-study]", "axis 'sm.count'", "--db"])
         with sqlite3.connect(self.folder / "sweep.db") as connection:
             connection.execute("PRAGMA user_version = 99")
         self.fails(3, "sweep", *args, *POINT, says="[sweep-schema]")
