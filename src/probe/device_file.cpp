@@ -33,17 +33,6 @@ std::string plain(const Finding& f) {
   return f.unit.empty() ? number : number + " " + f.unit;
 }
 
-// The value as the key's own printing has it. Empty: the key does not take it.
-std::string canonical(const device::Parameter& parameter, const Finding& f) {
-  device::Device scratch;
-  try {
-    device::store(parameter, plain(f), scratch);
-    return device::show(parameter, scratch);
-  } catch (const Error&) {   // out of the range that a device file may have: reported, not written
-    return {};
-  }
-}
-
 constexpr std::string_view interval_begin = " % interval ", not_repeated = "not repeated, so without an interval";
 
 std::string source_of(const Finding& f) {
@@ -66,8 +55,8 @@ std::string entry(const std::string& name, const std::string& value, const char*
 std::string header(const Provenance& p, bool base) {
   std::string out = fmt::format("# {}, as simtlab probe found it.\n", p.board);
   if (p.partial) out += "# Partial: the measurement ended early, and what is missing was not looked for.\n";
-  out += base ? fmt::format("# What was not measured is taken from {} and marked as an estimate.\n\n", p.base_name)
-              : std::string("# What is missing was not found, or can't be measured: simtlab probe --base NAME fills it from another device.\n\n");
+  out += base ? fmt::format("# What was not measured is taken from {}{} and marked as an estimate.\n\n", p.base_name, p.base_remark.empty() ? "" : fmt::format(" ({})", p.base_remark))
+              : std::string("# What is missing was not found, or can't be measured: simtlab probe without --base none fills it from another device.\n\n");
   return out;
 }
 
@@ -75,6 +64,17 @@ std::string header(const Provenance& p, bool base) {
 bool from_a_probe(std::string_view source) { return source.starts_with("probe: ") || source.starts_with("simtlab "); }
 
 }  // namespace
+
+// The value as the key's own printing has it.
+std::string file_value(const device::Parameter& parameter, const Finding& f) {
+  device::Device scratch;
+  try {
+    device::store(parameter, plain(f), scratch);
+    return device::show(parameter, scratch);
+  } catch (const Error&) {   // out of the range that a device file may have: reported, not written
+    return {};
+  }
+}
 
 bool is_exact(std::string_view source) { return from_a_probe(source) && source.find(interval_begin) == std::string_view::npos && source.find(not_repeated) == std::string_view::npos; }
 
@@ -95,28 +95,50 @@ std::string value_text(const Finding& f) {
   if (!f.known()) return "unknown";
   const device::Parameter* parameter = device::find_parameter(f.key);
   if (parameter != nullptr)
-    if (std::string text = canonical(*parameter, f); !text.empty()) return text;
+    if (std::string text = file_value(*parameter, f); !text.empty()) return text;
   return plain(f);
 }
 
-std::string device_file(const Findings& findings, const Provenance& p, const device::LoadedDevice* base) {
+namespace {
+
+// Text stays text whatever it looks like: "2.0" is a capability.
+bool written_as_text(const std::string& key, const std::string& value) { return is_text(value) || key == "compute_capability" || key == "product"; }
+
+// Why a value is lent, and by whom.
+std::string why_lent(const Loan& loan) {
+  const std::string as = fmt::format("as {}{}", loan.from, loan.source.empty() ? "" : ": " + loan.source);
+  return loan.instead_of.empty() ? "not measured; " + as : fmt::format("measured {}, which does not go together with what is lent; {}", loan.instead_of, as);
+}
+
+void count(const Loan& loan, const std::string& key, DeviceFile& out) {
+  const auto at = std::ranges::find(out.lent, loan.from, &std::pair<std::string, std::size_t>::first);
+  if (at != out.lent.end()) ++at->second;
+  else out.lent.emplace_back(loan.from, 1);
+  if (!loan.instead_of.empty()) out.given_way.push_back(key);
+}
+
+}  // namespace
+
+DeviceFile device_file(const Findings& findings, const Provenance& p, const Loans& loans) {
+  DeviceFile out;
+  if (!p.base_name.empty()) out.lent.emplace_back(p.base_name, 0);
   std::string top, tables, section;
   for (const device::Parameter& parameter : device::parameters()) {
     const std::size_t dot = parameter.key.find('.');
     const std::string table = dot == std::string::npos ? "" : parameter.key.substr(0, dot), name = dot == std::string::npos ? parameter.key : parameter.key.substr(dot + 1);
     std::string line;
     const Finding* f = findings.find(parameter.key);
-    const std::string value = f != nullptr && f->known() ? canonical(parameter, *f) : "";
-    // Text stays text whatever it looks like: "2.0" is a capability.
-    const auto written_as_text = [&](const std::string& v) { return is_text(v) || parameter.key == "compute_capability" || parameter.key == "product"; };
-    if (!value.empty()) {
-      line = entry(name, value, "source", source_of(*f), written_as_text(value));
-    } else if (base != nullptr) {
-      const auto at = std::ranges::find(base->entries, parameter.key, &device::Entry::key);
-      if (at != base->entries.end() && at->origin.layer != "default" && at->value != "unknown")
-        line = entry(name, at->value, "estimated", fmt::format("not measured; as {}{}", p.base_name, at->origin.source.empty() ? "" : ": " + at->origin.source), written_as_text(at->value));
+    const std::string value = f != nullptr && f->known() ? file_value(parameter, *f) : "";
+    if (const Loan* loan = loans.find(parameter.key)) {
+      line = entry(name, loan->value, "estimated", why_lent(*loan), written_as_text(parameter.key, loan->value));
+      count(*loan, parameter.key, out);
+    } else if (!value.empty()) {
+      line = entry(name, value, "source", source_of(*f), written_as_text(parameter.key, value));
+      ++out.measured;
+    } else {
+      if (parameter.default_value.empty() && !parameter.optional) ++out.missing;
+      continue;
     }
-    if (line.empty()) continue;
     if (table.empty()) {
       top += line;
       continue;
@@ -124,8 +146,9 @@ std::string device_file(const Findings& findings, const Provenance& p, const dev
     if (table != section) tables += fmt::format("\n[{}]\n", section = table);
     tables += line;
   }
-  std::string sources = fmt::format("\n[sources]\nprobe = {}\n", quoted(fmt::format("{} on {}, {}{}{}", p.tool, p.board, p.driver, p.clocks.empty() ? "" : ", " + p.clocks, p.date.empty() ? "" : ", " + p.date)));
-  return header(p, base != nullptr) + top + sources + tables;
+  const std::string sources = fmt::format("\n[sources]\nprobe = {}\n", quoted(fmt::format("{} on {}, {}{}{}", p.tool, p.board, p.driver, p.clocks.empty() ? "" : ", " + p.clocks, p.date.empty() ? "" : ", " + p.date)));
+  out.text = header(p, !p.base_name.empty()) + top + sources + tables;
+  return out;
 }
 
 }  // namespace simtlab::probe

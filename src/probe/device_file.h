@@ -4,21 +4,35 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "device/catalogue.h"
+#include "device/parameters.h"
 #include "probe/finding.h"
+#include "probe/loans.h"
 
 namespace simtlab::probe {
 
 struct Provenance {
   std::string board, driver, clocks, date, tool;   // date: empty for simulated boards, whose files are the same every day
   bool partial = false;                            // something ended the measurement early
-  std::string base_name;
+  std::string base_name;                           // empty: nobody lends anything
+  std::string base_remark = {};                    // why it is only the nearest (base.h); may be empty
 };
 
-// Values that are keys of device files and known, each with its method, interval and samples as its source; those that are not known are absent, unless `base` (may be null) has
-// them: they are then marked as estimates from there.
-std::string device_file(const Findings& findings, const Provenance& provenance, const device::LoadedDevice* base);
+struct DeviceFile {
+  std::string text;
+  std::size_t measured = 0, missing = 0;                         // values: of the board; of nobody, though a device must have them
+  std::vector<std::pair<std::string, std::size_t>> lent;         // by lender, the base first
+  std::vector<std::string> given_way;                            // keys that were measured and go together with nobody's values
+};
+
+// Values that are keys of device files and known, each with its method, interval and samples as its source; those that were not measured are absent, unless they are
+// lent: they are then marked as estimates from there.
+DeviceFile device_file(const Findings& findings, const Provenance& provenance, const Loans& loans);
+
+// A finding as the file has it; empty: the key does not take it.
+std::string file_value(const device::Parameter& parameter, const Finding& finding);
 
 // The interval that the source of a value in such a file says; nullopt: it says none.
 std::optional<Interval> interval_in(std::string_view source);

@@ -195,13 +195,58 @@ class Probe(Case):
         self.assertGreater(result["total"]["probe.findings"]["value"], 10)
         self.assertIn("INCOMPLETE", self.ok("report", "r.json").stdout)
 
-    def test_a_base_that_contradicts_what_was_measured_is_named(self):
-        done = self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "a100", "-o", "mixed.toml")
-        self.assertIn("warning: what a100 lends does not go together", done.stderr)
-        self.assertIn("mixed.toml:", done.stderr)
-        self.fails(3, "config", "show", "--gpu", "mixed.toml", says="mixed.toml:")
-        self.assertNotIn("warning", self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "k40", "-o", "same.toml").stderr)
-        self.ok("config", "show", "--gpu", "same.toml")
+    def written(self, *probe, base):
+        """The last line of a probe that writes p.toml, which runs as it is."""
+        done = self.ok("probe", "--quick", "-o", "p.toml", *probe)
+        last = done.stdout.splitlines()[-1]
+        self.assertRegex(last, rf"^p\.toml: [1-9]\d* values? measured, [1-9]\d* from {base}(, \d+ from [\w-]+)* \(--base NAME for another.*\)$")
+        self.assertNotIn("warning", done.stderr)
+        return last
+
+    def test_a_written_file_is_complete_for_every_shipped_device(self):
+        subsets = ("device", "memory", "launch,copy", "clock", "shared,atomic", "occupancy", "coalescing", "constant", "control")
+        kernel = (SOURCE / "data/probes/validate.ptx", "--kernel", "scale", "--grid", "8", "--block", "128", "--arg", "buffer:4096:f32:iota", "--arg", "buffer:4096:f32", "--arg", "u32:1024")
+        gpus = sorted(path.stem for path in (SOURCE / "data/devices").glob("*.toml"))
+        self.assertGreaterEqual(len(gpus), 9)
+        for gpu, subset in zip(gpus, subsets):
+            with self.subTest(gpu=gpu, subset=subset):
+                last = self.written("--gpu", gpu, "--only", subset, base=gpu)
+                measured, lent = map(int, re.search(r"(\d+) values? measured, (\d+) from", last).groups())
+                origins = self.ok("config", "show", "--gpu", "./p.toml", "--origin").stdout
+                self.assertEqual(len(re.findall(rf"estimated: not measured; as {gpu}", origins)), lent)
+                self.assertEqual(len(re.findall(r"device \(.*p\.toml:\d+\): simtlab ", origins)), measured)
+                cycles = [json.loads(self.ok("run", *kernel, "--json", "--gpu", g).stdout)["total"]["gpu.cycles"]["value"] for g in ("./p.toml", gpu)]
+                self.assertAlmostEqual(cycles[0] / cycles[1], 1, delta=0.05)
+                self.ok("predict", *kernel, "--gpu", "./p.toml")
+                self.ok("cache", *kernel, "--gpu", "./p.toml")
+                self.ok("corun", "profile", "--database", f"{gpu}.toml", "--gpu", "./p.toml", *kernel)
+
+    def test_the_nearest_device_lends_where_none_matches(self):
+        for gpu, capability, base, says in (("a100", "8.6", "a100", "no shipped device has compute capability 8.6; a100 has 8.0, the nearest of 8.x"),
+                                            ("titanx-maxwell", "6.1", "titanx-maxwell", "no shipped device is of the generation of compute capability 6.1; titanx-maxwell has 5.2, the nearest"),
+                                            ("h100", "12.0", "h100", "generation of compute capability 12.0; h100 has 9.0")):
+            self.assertIn(says, self.written("--gpu", gpu, "--set", f"compute_capability={capability}", "--only", "device", base=base))
+            self.assertIn(says, (self.folder / "p.toml").read_text())
+            self.assertIn(capability, self.ok("config", "show", "--gpu", "./p.toml").stdout)
+        # Another base, and none.
+        self.assertIn("from v100", self.written("--gpu", "h100", "--only", "launch", "--base", "v100", base="v100"))
+        alone = self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--base", "none", "-o", "p.toml").stdout.splitlines()[-1]
+        self.assertRegex(alone, r"^p\.toml: \d+ values measured, \d+ missing, so no command takes it as it is")
+        self.assertNotIn("estimated", (self.folder / "p.toml").read_text())
+        self.fails(3, "config", "show", "--gpu", "./p.toml", says="missing value")
+        # On stdout the file is alone.
+        done = self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "-o", "-")
+        self.assertTrue(done.stdout.startswith("# "), done.stdout[:80])
+        self.assertRegex(done.stderr, r"device file: \d+ values measured, \d+ from k40")
+
+    def test_where_a_base_contradicts_what_was_measured_another_one_lends(self):
+        for gpu, base in (("k40", "a100"), ("h100", "v100"), ("gtx480", "h100")):
+            with self.subTest(gpu=gpu, base=base):
+                last = self.written("--gpu", gpu, "--only", "shared", "--base", base, base=base)
+                self.ok("config", "show", "--gpu", "./p.toml")
+                self.assertRegex(last, rf"from {base}, \d+ from|together with no device's values: ")
+                self.ok("run", SOURCE / "data/probes/validate.ptx", "--kernel", "scale", "--grid", "8", "--block", "128", "--arg", "buffer:4096:f32:iota", "--arg", "buffer:4096:f32", "--arg", "u32:1024", "--gpu", "./p.toml")
+        self.assertRegex(self.written("--gpu", "k40", "--only", "shared", "--base", "k40", base="k40"), r", \d+ from k40 \(")
 
     def test_what_was_measured_is_kept_repetition_by_repetition(self):
         self.ok("probe", "--gpu", "k40", "--only", "shared", "--quick", "--json=r.json")
