@@ -85,5 +85,30 @@ TEST(CudaLinkage, ALibraryThatIsNotReplacedIsNamed) {
             std::string::npos);
 }
 
+Error refusal(const ElfFacts& facts) {
+  try {
+    check_cuda_linkage(facts, "./app");
+  } catch (const Error& e) {
+    return e;
+  }
+  return {ExitCode::ok, "none", "none"};
+}
+
+TEST(Elf, WhatCannotRunIsToldHowToBuildIt) {
+  ElfFacts facts;
+  facts.is_elf = facts.is_x86_64 = facts.has_fatbin = true;
+  const Error linked = refusal(facts);
+  EXPECT_EQ(linked.id(), "program-static-cudart");
+  EXPECT_EQ(linked.code(), ExitCode::unsupported);
+  EXPECT_NE(linked.format().find("-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared"), std::string::npos);
+  facts.needed = {"libcudart.so.12"};
+  EXPECT_EQ(refusal(facts).id(), "none");
+  facts.relocatable = true;
+  const Error separate = refusal(facts);
+  EXPECT_EQ(separate.id(), "program-relocatable");
+  EXPECT_EQ(separate.code(), ExitCode::unsupported);
+  EXPECT_NE(separate.format().find("-rdc=true"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace simtlab
