@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/program_identity.h"
 #include "cli/command_corun_model.h"
 #include "cli/corun_profile_board.h"
 #include "cli/manifest.h"
@@ -38,24 +39,32 @@ struct ProfileRun {
 
 using Kernels = std::vector<result::KernelResult>;
 
+struct ProfiledProcess {
+  Kernels kernels;
+  ProgramIdentity program;
+};
+
 // Launches of each process that used the GPU, called by their steps. Processes end in any order: they are put into that of what they launch, so that the
 // same program gives the same profiles.
-std::vector<Kernels> processes_of(const Kernels& all, const std::vector<std::size_t>& counts) {
-  std::vector<Kernels> out;
+std::vector<ProfiledProcess> processes_of(const Kernels& all, const std::vector<GpuProcess>& processes) {
+  std::vector<ProfiledProcess> out;
   auto at = all.begin();
-  const auto add = [&](std::size_t count) {
-    if (count == 0) return;
-    Kernels& kernels = out.emplace_back(at, at + static_cast<std::ptrdiff_t>(count));
-    at += static_cast<std::ptrdiff_t>(count);
-    std::vector<cohost::LaunchShape> shapes;
+  const auto add = [&](const GpuProcess& process) {
+    if (process.kernels == 0) return;
+    const auto end = at + static_cast<std::ptrdiff_t>(process.kernels);
+    Kernels& kernels = out.emplace_back(ProfiledProcess{Kernels(at, end), process.program}).kernels;
+    at = end;
+    std::vector<cohost::ShapedKernel> shapes;
     for (const result::KernelResult& k : kernels) shapes.push_back(cohost::shape_of(k));
     const std::vector<std::string> steps = cohost::step_names(shapes);
     for (std::size_t i = 0; i < kernels.size(); ++i)
       if (steps[i] != kernels[i].name) kernels[i].name = kernels[i].demangled = steps[i];
   };
-  for (const std::size_t count : counts) add(count);
-  add(static_cast<std::size_t>(all.end() - at));   // of no program
-  std::ranges::stable_sort(out, [](const Kernels& a, const Kernels& b) { return std::ranges::lexicographical_compare(a, b, {}, &result::KernelResult::name, &result::KernelResult::name); });
+  for (const GpuProcess& process : processes) add(process);
+  add({static_cast<std::size_t>(all.end() - at), {}});   // of no program
+  std::ranges::stable_sort(out, [](const ProfiledProcess& a, const ProfiledProcess& b) {
+    return std::ranges::lexicographical_compare(a.kernels, b.kernels, {}, &result::KernelResult::name, &result::KernelResult::name);
+  });
   return out;
 }
 
@@ -65,10 +74,13 @@ struct Source {
 };
 
 // What one process launched, added to the profiles; its rows of the table.
-std::string add_process(const Kernels& kernels, const std::string& name, const Source& source, corun::Profiles& profiles) {
+std::string add_process(const ProfiledProcess& process, const std::string& name, const Source& source, corun::Profiles& profiles) {
+  const Kernels& kernels = process.kernels;
   std::string text;
   for (const result::KernelResult& k : result::merge_by_name(kernels)) {
     corun::KernelProfile one{name, k.name, cohost::profile_of(k, source.device), source.text};
+    one.content = process.program.content;
+    if (process.program.name != name) one.program = process.program.name;
     // The first launch finds the least in L2.
     if (const auto first = std::ranges::find(kernels, k.name, &result::KernelResult::name); first->launches == 1) cohost::add_cold(*first, source.device, one.profile);
     const corun::Profile& p = one.profile;
@@ -95,8 +107,8 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   OutputOptions wished = o.run.output;
   wished.more.push_back({"--database", &o.database});
   check_outputs(wished);
-  std::vector<std::size_t> counts;
-  o.run.processes = &counts;
+  std::vector<GpuProcess> ran;
+  o.run.processes = &ran;
   o.run.output.json = file;
   o.run.output.output = (folder.path() / "report.txt").string();   // the report is of the profiles
   o.run.output.csv.clear();
@@ -108,13 +120,16 @@ int profile(const CLI::App& app, ProfileRun o, const std::vector<std::string>& r
   if (code != 0) return code;
   const result::Result result = result::read_result_file(file);
   if (result.kernels.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
-  std::string name = o.application;
-  if (name.empty()) name = std::filesystem::path(!rest.empty() ? rest.front() : after_dashes->front()).stem().string();
+  const std::string program = program_name(!rest.empty() ? rest.front() : after_dashes->front());
+  const std::string name = o.application.empty() ? program : o.application;
+  // Of a source another file is made elsewhere: it is known by its name alone.
+  if (!rest.empty())
+    for (GpuProcess& process : ran) process.program = {program, {}};
   const device::Device device = device::load_device(resolve(o.run.run)).device;
   const Source source{device, fmt::format("simtlab {} on simulated {}", version(), result.manifest.device)};
   corun::Profiles profiles;
   std::string text = "| application | kernel | launches | time | IPC | threads | L2 | DRAM | memory stalls |\n|---|---|---|---|---|---|---|---|---|\n";
-  const std::vector<Kernels> processes = processes_of(result.kernels, counts);
+  const std::vector<ProfiledProcess> processes = processes_of(result.kernels, ran);
   for (std::size_t i = 0; i < processes.size(); ++i) text += add_process(processes[i], i == 0 ? name : fmt::format("{}.{}", name, i + 1), source, profiles);
   Writing writing;
   writing([&] { save_profiles_beside(std::move(profiles), o.database); });

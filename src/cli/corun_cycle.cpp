@@ -11,6 +11,7 @@
 #include "cli/cache_variants.h"
 #include "cli/manifest.h"
 #include "cli/run.h"
+#include "corun/launch_shape.h"
 #include "timing/main_memory.h"
 
 namespace simtlab::cli {
@@ -49,7 +50,7 @@ cohost::CycleOptions cycle_options(const device::ToolOptions& tool, const volati
 corun::SmSharing sm_sharing(const device::Configuration& configuration, const device::Device& device) {
   const gpu::Sharing sharing = gpu::parse_sharing(configuration.options.sharing);
   return {sharing.policy, [sharing, &device](const std::string& application, const std::string& step) -> corun::SmRange {
-            const std::string kernel = step.substr(0, step.find(" <<<"));   // a shape is no part of the name that a part has
+            const std::string kernel(corun::kernel_of(step));   // a shape is no part of the name that a part has
             timing::Gpu::Setup part = gpu::setup_of(sharing, device, kernel, kernel);
             if (part.sms == 0) part = gpu::setup_of(sharing, device, application, application);
             return {part.first_sm, part.first_sm + part.sms};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/program_identity.h"
 #include "result/metrics.h"
 #include "cli/options.h"
 #include "result/run_config.h"
@@ -20,9 +21,15 @@ struct ProgramRun {
   std::string device;             // its name, for that
 };
 
+// A process of a program that used the GPU.
+struct GpuProcess {
+  std::size_t kernels = 0;
+  ProgramIdentity program;
+};
+
 struct ProgramResult {
   result::Result result;
-  std::vector<std::size_t> processes;   // that used the GPU: kernels of each, in the order of the result
+  std::vector<GpuProcess> processes;   // in the order of the result
   bool used_gpu = false;  // the runtime library wrote a result, or left a part of one
   // Of processes that ended without writing their result (_exit, a signal): kernels that were under way, and kernels that ended and are
   // not in the result.

@@ -26,7 +26,9 @@ void take_failure(result::Manifest& into, const result::Manifest& from) {
 }
 
 void add(result::Result&& one, ProgramResult& out) {
-  out.processes.push_back(one.kernels.size());
+  GpuProcess& process = out.processes.emplace_back();
+  process.kernels = one.kernels.size();
+  if (!one.manifest.inputs.empty()) process.program = {one.manifest.inputs.front().path, one.manifest.inputs.front().xxh64};
   if (!std::exchange(out.used_gpu, true)) {
     out.result = std::move(one);
     return;

@@ -9,6 +9,7 @@
 #include "cli/kernel.h"
 #include "cli/observe.h"
 #include "cli/options.h"
+#include "cli/program.h"
 
 namespace simtlab::cli {
 
@@ -16,7 +17,7 @@ struct Run {
   RunOptions run;
   std::string record, trace;
   bool mute = false;        // what a program prints goes nowhere
-  std::vector<std::size_t>* processes = nullptr;   // gets the number of kernels of each process of a program, in the order of the result
+  std::vector<GpuProcess>* processes = nullptr;   // gets the processes of a program, in the order of the result
   ObserveOptions observe;
   CheckpointWish checkpoint;
   OutputOptions output;

@@ -40,11 +40,11 @@ void keep(std::vector<result::KernelResult>& results, result::KernelResult&& res
 }
 
 std::vector<std::string> names_of(const Recording& recording) {
-  std::vector<LaunchShape> shapes;
+  std::vector<ShapedKernel> shapes;
   for (std::size_t i = 0; i < recording.launches(); ++i) {
     const stream::WarpSource& launch = recording.launch(i);
     const stream::Dim3 grid = launch.grid(), block = launch.block();
-    shapes.push_back({recording.kernel(i), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, launch.shared_bytes()});
+    shapes.push_back({recording.kernel(i), {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, launch.shared_bytes()}});
   }
   return step_names(shapes);
 }

@@ -25,25 +25,22 @@ std::optional<double> memory_stall(const result::Metrics& m) {
   return all > 0 ? std::clamp(memory / all, 0.0, 1.0) : 0;
 }
 
-std::string extent(const std::array<std::uint32_t, 3>& e) {
-  if (e[2] != 1) return fmt::format("{}x{}x{}", e[0], e[1], e[2]);
-  return e[1] != 1 ? fmt::format("{}x{}", e[0], e[1]) : fmt::format("{}", e[0]);
-}
-
 }  // namespace
 
-LaunchShape shape_of(const result::KernelResult& k) { return {k.name, {k.grid[0], k.grid[1], k.grid[2]}, {k.block[0], k.block[1], k.block[2]}, k.shared_bytes}; }
+ShapedKernel shape_of(const result::KernelResult& k) {
+  return {k.name, {{k.grid[0], k.grid[1], k.grid[2]}, {k.block[0], k.block[1], k.block[2]}, k.shared_bytes}};
+}
 
-std::vector<std::string> step_names(std::span<const LaunchShape> launches) {
-  std::map<std::string, const LaunchShape*> first;
+std::vector<std::string> step_names(std::span<const ShapedKernel> launches) {
+  std::map<std::string, const ShapedKernel*> first;
   std::map<std::string, bool> several;
-  for (const LaunchShape& l : launches) {
+  for (const ShapedKernel& l : launches) {
     const auto [at, is_new] = first.try_emplace(l.kernel, &l);
     if (!is_new && !(*at->second == l)) several[l.kernel] = true;
   }
   std::vector<std::string> out;
-  for (const LaunchShape& l : launches)
-    out.push_back(several.contains(l.kernel) ? fmt::format("{} <<<{}, {}, {}>>>", l.kernel, extent(l.grid), extent(l.block), l.shared_bytes) : l.kernel);
+  for (const ShapedKernel& l : launches)
+    out.push_back(several.contains(l.kernel) ? fmt::format("{} {}", l.kernel, corun::text_of(l.shape)) : l.kernel);
   return out;
 }
 

@@ -1,29 +1,27 @@
 // What policies and the fast host want to know of a kernel, from the result of a simulation.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "corun/launch_shape.h"
 #include "corun/profile.h"
 #include "device/device.h"
 #include "result/metrics.h"
 
 namespace simtlab::cohost {
 
-struct LaunchShape {
+struct ShapedKernel {
   std::string kernel;
-  std::array<std::uint32_t, 3> grid{}, block{};
-  std::uint64_t shared_bytes = 0;
-  bool operator==(const LaunchShape&) const = default;
+  corun::LaunchShape shape;
+  bool operator==(const ShapedKernel&) const = default;
 };
-LaunchShape shape_of(const result::KernelResult& launch);
+ShapedKernel shape_of(const result::KernelResult& launch);
 
 // What an application's launches are called: by their kernel, and by their shape, too, if it is launched with several. 64 blocks and one block of the same
 // code are two kernels for whoever predicts their time.
-std::vector<std::string> step_names(std::span<const LaunchShape> launches);
+std::vector<std::string> step_names(std::span<const ShapedKernel> launches);
 
 // kernel: all its launches of one shape, merged; alone on the device.
 corun::Profile profile_of(const result::KernelResult& kernel, const device::Device& device);

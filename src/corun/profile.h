@@ -21,6 +21,7 @@ struct Profile {
   std::optional<double> cold_time_ns;     // of one launch that finds nothing of its data in L2
   std::optional<double> footprint;        // bytes that such a launch brings into L2
   std::optional<double> memory_stall;     // share of the warps' stalls that is memory, 0 to 1
+  bool nearest = false;                   // of a launch of another shape: the nearest that is known (never in a file)
   bool operator==(const Profile&) const = default;
 };
 

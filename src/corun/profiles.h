@@ -19,6 +19,9 @@ struct KernelProfile {
   std::string application, name;
   Profile profile;
   std::string source;                  // where the figures are from
+  // Whose kernel it is (base/program_identity.h). No program: that of the application's name; no content: not known.
+  std::string program = {}, content = {};
+  const std::string& program_name() const { return program.empty() ? application : program; }
   bool operator==(const KernelProfile&) const = default;
 };
 

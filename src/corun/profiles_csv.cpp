@@ -15,7 +15,7 @@ namespace simtlab::corun {
 namespace {
 
 constexpr std::size_t longest_line = 64 * 1024;
-constexpr std::string_view names[] = {"application", "kernel", "grid", "block", "source"};
+constexpr std::string_view names[] = {"application", "kernel", "program", "content", "grid", "block", "source"};
 
 std::string cell(const std::string& text) {
   if (text.find_first_of(",\"") == std::string::npos) return text;
@@ -80,6 +80,8 @@ void take(const Line& line, const std::string& column, const std::string& text, 
   if (column == "application") out.application = text;
   else if (column == "kernel") out.name = text;
   else if (column == "source") out.source = text;
+  else if (column == "program") out.program = text;
+  else if (column == "content") out.content = text;
   else if (text.empty()) return;
   else if (column == "grid") out.profile.grid = line.shape(text, column);
   else if (column == "block") out.profile.block = line.shape(text, column);
@@ -119,11 +121,12 @@ Profiles profiles_from_csv(std::string_view text, const std::string& file) {
 }
 
 std::string to_csv(const Profiles& profiles) {
-  std::string out = "application,kernel,grid,block";
+  std::string out = "application,kernel,program,content,grid,block";
   for (const ProfileField& f : profile_fields()) out += fmt::format(",{}", f.column);
   out += ",source\n";
   for (const auto& [key, k] : profiles.kernels) {
-    out += fmt::format("{},{},{},{}", cell(k.application), cell(k.name), shape(k.profile.grid), shape(k.profile.block));
+    out += fmt::format("{},{},{},{},{},{}", cell(k.application), cell(k.name), cell(k.program), cell(k.content),
+                       shape(k.profile.grid), shape(k.profile.block));
     for (const ProfileField& f : profile_fields()) {
       const auto& v = k.profile.*f.value;
       out += v ? fmt::format(",{}", *v) : ",";

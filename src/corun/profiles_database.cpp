@@ -11,7 +11,8 @@
 namespace simtlab::corun {
 namespace {
 
-constexpr int format_number = 2;
+constexpr int format_number = 3;   // 2: cold_time and footprint; 3: whose kernel it is
+constexpr int programs_since = 3;
 constexpr int application_number = 0x53494d43;   // "SIMC": what SQLite calls application_id
 constexpr int most_rows = 1'000'000;
 
@@ -104,6 +105,8 @@ void upgrade(const Database& db) {
   const int format = db.number("PRAGMA user_version");
   for (const ProfileField& f : profile_fields())
     if (f.since > format) db.run(fmt::format("ALTER TABLE kernel ADD COLUMN {} REAL", f.column).c_str());
+  if (format < programs_since)
+    for (const char* column : {"program", "content"}) db.run(fmt::format("ALTER TABLE kernel ADD COLUMN {} TEXT NOT NULL DEFAULT ''", column).c_str());
   db.run(fmt::format("PRAGMA user_version = {}", format_number).c_str());
 }
 
@@ -117,7 +120,7 @@ void check_format(const Database& db, bool create) {
   if (id != 0 || format != 0 || db.number("SELECT count(*) FROM sqlite_master") != 0) db.foreign("it belongs to another program");
   if (!create) db.foreign("it is empty");
   db.run(("CREATE TABLE kernel (application TEXT NOT NULL, name TEXT NOT NULL, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER" + columns(" REAL") +
-          ", source TEXT NOT NULL, PRIMARY KEY (application, name))").c_str());
+          ", source TEXT NOT NULL, program TEXT NOT NULL DEFAULT '', content TEXT NOT NULL DEFAULT '', PRIMARY KEY (application, name))").c_str());
   db.run("CREATE TABLE application (name TEXT PRIMARY KEY, iterations INTEGER NOT NULL, gap_ns REAL NOT NULL, source TEXT NOT NULL)");
   db.run("CREATE TABLE sequence (application TEXT NOT NULL, place INTEGER NOT NULL, kernel TEXT NOT NULL, PRIMARY KEY (application, place))");
   db.run(fmt::format("PRAGMA application_id = {}", application_number).c_str());
@@ -137,7 +140,8 @@ std::optional<std::array<std::uint32_t, 3>> shape_at(const Database& db, const S
 
 void read_kernels(const Database& db, Profiles& out) {
   const int format = db.number("PRAGMA user_version");
-  Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" + columns("", format) + ", source FROM kernel");
+  Statement s(db, "SELECT application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z" + columns("", format) + ", source" +
+                      (format < programs_since ? ", '', ''" : ", program, content") + " FROM kernel");
   for (int rows = 0; s.step(); ++rows) {
     if (rows == most_rows) db.foreign(fmt::format("it holds more than {} kernels", most_rows));
     KernelProfile k;
@@ -150,6 +154,8 @@ void read_kernels(const Database& db, Profiles& out) {
       if (f.since <= format) k.profile.*f.value = s.number(column++);
     if (k.profile.memory_stall.value_or(0) > 1 || k.profile.time_ns.value_or(1) <= 0 || k.profile.cold_time_ns.value_or(1) <= 0) db.foreign("a figure is not possible");
     k.source = s.text(column);
+    k.program = s.text(column + 1);
+    k.content = s.text(column + 2);
     out.add(std::move(k));
   }
 }
@@ -183,9 +189,9 @@ void bind_shape(Statement& s, int at, const std::optional<std::array<std::uint32
 }
 
 void write_kernels(const Database& db, const Profiles& profiles) {
-  std::string values = "?, ?, ?, ?, ?, ?, ?, ?, ?";
+  std::string values = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
   for (std::size_t i = 0; i < profile_fields().size(); ++i) values += ", ?";
-  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel (application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z{}, source) VALUES ({})", columns(""), values));
+  Statement s(db, fmt::format("INSERT OR REPLACE INTO kernel (application, name, grid_x, grid_y, grid_z, block_x, block_y, block_z{}, source, program, content) VALUES ({})", columns(""), values));
   for (const auto& [key, k] : profiles.kernels) {
     s.bind(1, k.application);
     s.bind(2, k.name);
@@ -196,7 +202,7 @@ void write_kernels(const Database& db, const Profiles& profiles) {
       if (const auto& v = k.profile.*f.value) s.bind(at++, *v);
       else s.bind_nothing(at++);
     }
-    s.bind(at, k.source);
+    s.bind(at, k.source), s.bind(at + 1, k.program), s.bind(at + 2, k.content);
     s.step();
     s.reset();
   }

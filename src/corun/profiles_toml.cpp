@@ -80,6 +80,8 @@ class Reader {
       if (key == "application") out.application = text(node, key);
       else if (key == "name") out.name = text(node, key);
       else if (key == "source") out.source = text(node, key);
+      else if (key == "program") out.program = text(node, key);
+      else if (key == "content") out.content = text(node, key);
       else if (key == "grid") out.profile.grid = shape(node, key);
       else if (key == "block") out.profile.block = shape(node, key);
       else value(out.profile, node, key);
@@ -160,6 +162,8 @@ std::string to_toml(const Profiles& profiles) {
   std::string out;
   for (const auto& [key, k] : profiles.kernels) {
     out += fmt::format("[[kernel]]\napplication = {}\nname = {}\n", quoted(k.application), quoted(k.name));
+    if (!k.program.empty()) out += fmt::format("program = {}\n", quoted(k.program));
+    if (!k.content.empty()) out += fmt::format("content = {}\n", quoted(k.content));
     if (k.profile.grid) out += fmt::format("grid = [{}]\n", fmt::join(*k.profile.grid, ", "));
     if (k.profile.block) out += fmt::format("block = [{}]\n", fmt::join(*k.profile.block, ", "));
     for (const ProfileField& f : profile_fields())

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/program_identity.h"
 #include "remote/device_client.h"
 #include "remote/socket.h"
 #include "session/configuration.h"
@@ -211,6 +212,11 @@ std::optional<result::Result> Session::result() {
   out.manifest.device = loaded_ ? loaded_->device.name : config_.gpu;
   out.manifest.mode = config_.mode;
   out.manifest.seed = config_.seed;
+  // Which of the program's processes this is, for the tool that collects their results.
+  if (!environment("SIMTLAB_RESULT").empty()) {
+    const ProgramIdentity self = identity_of_process(::getpid());
+    out.manifest.inputs.push_back({self.name, self.content});
+  }
   if (loaded_)
     for (const device::Entry& e : loaded_->entries)
       out.manifest.configuration.push_back({e.key, e.value, e.origin.layer, e.origin.source});

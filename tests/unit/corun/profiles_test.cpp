@@ -40,9 +40,14 @@ Profiles some() {
   k.profile.footprint = 65536;
   k.profile.registers = 32;
   k.source = "measured";
+  k.program = "app.bin";
+  k.content = "0123456789abcdef";
+  out.add(k);
+  k.name = "other <<<64, 256, 0>>>";
+  k.profile = {};
+  k.program.clear(), k.content.clear();
   out.add(k);
   k.name = "other";
-  k.profile = {};
   out.add(k);
   Application a;
   a.name = k.application;
@@ -57,6 +62,18 @@ TEST_F(ProfileFiles, TomlAndDatabaseGiveBackWhatTheyWereGiven) {
   for (const char* name : {"p.toml", "p.db", "p.sqlite"}) {
     save_profiles(some(), folder / name);
     EXPECT_EQ(load_profiles(folder / name), some()) << name;
+  }
+}
+
+// A text file of before there were programs and contents: that of the application's name is meant.
+TEST_F(ProfileFiles, TextWithoutProgramsIsRead) {
+  write_file_atomically(folder / "old.toml", "[[kernel]]\napplication = \"app\"\nname = \"k\"\ntime = \"1 us\"\n");
+  write_file_atomically(folder / "old.csv", "application,kernel,grid,block,time_ns,source\napp,k,4x1x1,64x1x1,1000,board\n");
+  for (const char* name : {"old.toml", "old.csv"}) {
+    const Profiles old = load_profiles(folder / name);
+    ASSERT_EQ(old.kernels.size(), 1u) << name;
+    EXPECT_EQ(old.kernels.begin()->second.program_name(), "app");
+    EXPECT_EQ(old.kernels.begin()->second.content, "");
   }
 }
 
@@ -78,6 +95,7 @@ TEST_F(ProfileFiles, ADatabaseOfTheFirstFormatIsReadAndUpgraded) {
   const Profile& p = old.kernels.begin()->second.profile;
   EXPECT_EQ(p.memory_stall, 0.25);
   EXPECT_EQ(p.time_ns, 1000);
+  EXPECT_EQ(old.kernels.begin()->second.program_name(), "old");
   EXPECT_FALSE(p.cold_time_ns || p.footprint);
   save_profiles(some(), file);
   Profiles both = some();
@@ -104,7 +122,7 @@ TEST_F(ProfileFiles, TheDatabaseKeepsWhatWasThereAndReplacesWhatIsNew) {
   more.add(k);
   save_profiles(more, folder / "p.db");
   const Profiles now = load_profiles(folder / "p.db");
-  EXPECT_EQ(now.kernels.size(), 3u);
+  EXPECT_EQ(now.kernels.size(), 4u);
   EXPECT_EQ(now.find(k.application, "other")->profile.time_ns, 9);
   EXPECT_EQ(now.applications, some().applications);
 }
