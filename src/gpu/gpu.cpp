@@ -171,6 +171,9 @@ void Gpu::wait_event(StreamId stream, EventId event) {
 std::optional<double> Gpu::event_time_ns(EventId event) {
   return impl_->schedule.event_time(event);
 }
+std::optional<double> Gpu::next_begin_ns(EventId event) {
+  return impl_->schedule.next_begin(event);
+}
 double Gpu::now_ns() const {
   return impl_->schedule.now_ns();
 }

@@ -158,6 +158,7 @@ class Gpu {
   void wait_host(EventId event);                               // the host waits for the event
   void record_event(EventId event, StreamId stream);
   std::optional<double> event_time_ns(EventId event);          // nullopt: never recorded
+  std::optional<double> next_begin_ns(EventId event);          // of the first operation behind it in its stream; nullopt: none
   void wait_event(StreamId stream, EventId event);
   double now_ns() const;                                       // simulated host time
   // Size of the heap that malloc in kernels uses (8 MiB); false once a kernel that uses it has run.

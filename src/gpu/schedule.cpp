@@ -62,7 +62,11 @@ WorkPtr Schedule::add(Stream stream, Work what, const WorkPtr& also) {
       ++work->waits_for;
     }
   }
-  state(stream).last = work;
+  StreamState& s = state(stream);
+  s.last = work;
+  if (work->engine != Engine::none && s.open != 0) {
+    if (const auto open = events_.find(std::exchange(s.open, 0)); open != events_.end()) open->second.next = work;
+  }
   ++pending_;
   if (work->engine == Engine::kernels) ++kernels_pending_;
   if (work->waits_for == 0) ready_[index(work->engine)].push_back(work);
@@ -116,27 +120,38 @@ void Schedule::reset() {
 
 Schedule::Event Schedule::create_event() {
   const Event id = next_event_++;
-  events_.emplace(id, nullptr);
+  events_.emplace(id, EventState{});
   return id;
 }
 
 bool Schedule::destroy_event(Event event) { return events_.erase(event) != 0; }
 
 // An event completes when everything before it on its stream has; on an idle stream that is now.
-void Schedule::record(Event event, Stream stream) { events_.at(event) = add(stream, {}); }
-
-void Schedule::wait(Stream stream, Event event) {
-  if (const WorkPtr& work = events_.at(event)) add(stream, {}, work);
+void Schedule::record(Event event, Stream stream) {
+  events_.at(event) = {add(stream, {}), nullptr};
+  state(stream).open = event;
 }
 
-void Schedule::synchronize_event(Event event) { wait_for(events_.at(event)); }
+void Schedule::wait(Stream stream, Event event) {
+  if (const WorkPtr work = events_.at(event).work) add(stream, {}, work);
+}
+
+void Schedule::synchronize_event(Event event) { wait_for(events_.at(event).work); }
 
 std::optional<double> Schedule::event_time(Event event) {
   const auto it = events_.find(event);
-  if (it == events_.end() || it->second == nullptr) return std::nullopt;
-  const WorkPtr work = it->second;
+  if (it == events_.end() || it->second.work == nullptr) return std::nullopt;
+  const WorkPtr work = it->second.work;
   run_until([&] { return work->done; });
   return work->end_ns;
+}
+
+std::optional<double> Schedule::next_begin(Event event) {
+  const auto it = events_.find(event);
+  if (it == events_.end() || it->second.next == nullptr) return std::nullopt;
+  const WorkPtr work = it->second.next;
+  run_until([&] { return work->done; });
+  return work->begin_ns;
 }
 
 // ---- what the device does
@@ -245,7 +260,7 @@ void Schedule::abandon() {
   };
   drop(default_.last);
   for (auto& [id, s] : streams_) drop(s.last);
-  for (auto& [id, work] : events_) drop(work);
+  for (auto& [id, event] : events_) drop(event.work), drop(event.next);
   destroyed_.clear();
   for (auto& ready : ready_) ready.clear();
   for (WorkPtr& running : running_) running = nullptr;

@@ -87,6 +87,8 @@ class Schedule {
   void wait(Stream stream, Event event);  // an event that was never recorded does not hold anything up
   void synchronize_event(Event event);
   std::optional<double> event_time(Event event);  // nullopt: never recorded, or unknown
+  // When the first operation behind the event in its stream began; nullopt: there was none.
+  std::optional<double> next_begin(Event event);
 
   double now_ns() const { return now_; }
   void host_has_waited_until(double ns) { now_ = std::max(now_, ns); }
@@ -98,6 +100,7 @@ class Schedule {
     WorkPtr last;
     bool non_blocking = false;
     int priority = 0;
+    Event open = 0;       // recorded last, and nothing has come behind it; 0: none
   };
 
   std::vector<WorkPtr> before(Stream stream) const;   // what an operation on the stream waits for
@@ -119,7 +122,11 @@ class Schedule {
   bool any_ = false;
   StreamState default_;
   std::map<Stream, StreamState> streams_;
-  std::map<Event, WorkPtr> events_;   // null: never recorded
+  struct EventState {
+    WorkPtr work;                     // null: never recorded
+    WorkPtr next;                     // the first operation behind it
+  };
+  std::map<Event, EventState> events_;
   std::vector<WorkPtr> destroyed_;    // last operations of streams that were destroyed: they still run to their end
   std::uint64_t submitted_ = 0, pending_ = 0, kernels_pending_ = 0;
   std::array<std::vector<WorkPtr>, static_cast<std::size_t>(Engine::count_)> ready_;

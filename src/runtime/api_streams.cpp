@@ -238,6 +238,20 @@ SIMTLAB_CUDA_API CudaError cudaEventElapsedTime(float* milliseconds, EventHandle
   });
 }
 
+// Not of CUDA: when, on simulated time, what was launched between two events of a stream began and ended. The cost of the launch, which the
+// events have between them as on a board, is not in it. Both 0: not known. For simtlab's own library that gates launches, which must
+// leave no error behind.
+SIMTLAB_CUDA_API CudaError simtlabEventSpan(EventHandle start, EventHandle end, double* begin_ns, double* end_ns) {
+  return call([&](Runtime& r) {
+    const std::optional<gpu::EventId> a = event_of(r, start), b = event_of(r, end);
+    *begin_ns = *end_ns = 0;
+    if (!a || !b) return success;
+    const std::optional<double> begin = r.gpu().next_begin_ns(*a), finish = r.gpu().event_time_ns(*b);
+    if (begin && finish && *begin <= *finish && *finish <= r.gpu().now_ns()) *begin_ns = *begin, *end_ns = *finish;
+    return success;
+  });
+}
+
 SIMTLAB_CUDA_ALIAS(cudaStreamSynchronize_ptsz, cudaStreamSynchronize);
 SIMTLAB_CUDA_ALIAS(cudaStreamQuery_ptsz, cudaStreamQuery);
 SIMTLAB_CUDA_ALIAS(cudaStreamGetPriority_ptsz, cudaStreamGetPriority);
