@@ -12,7 +12,7 @@ std::string policy_line(const Policy& policy, const Settings& s) {
 std::string kernel_line(Time now, KernelId kernel, std::string_view name, const Profile* profile) {
   std::string out = fmt::format("{} kernel {}", now, kernel);
   if (profile != nullptr) {
-    out += " known";
+    out += profile->nearest ? " known near" : " known";
     const auto value = [&](const char* key, const std::optional<double>& v) {
       if (v) out += fmt::format(" {}={}", key, *v);
     };

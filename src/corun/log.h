@@ -8,6 +8,8 @@
 //   100 grant 17
 //   250 end 17 gpu=140
 //   260 cancel 18                                                    (waiting launches only)
+//   270 pass 3                                                       (it makes no progress: its slots are free, nothing is granted to it)
+//   280 back 3                                                       (it does again; what was granted before ends without slots)
 //   300 leave 3                                                      (or died; with "drain": what runs keeps its slots until it ends)
 //
 // Times are nanoseconds and never decrease. Decisions fall where time goes on and at the end: after all events of one time.
@@ -32,6 +34,10 @@ struct Replayed {
   std::string log;                // as the scheduler wrote it anew
   std::uint64_t launches = 0, grants = 0, waiting = 0, running = 0;   // the last two: at the end
   bool had_grants = false;        // the trace was a log
+  const Policy* policy = nullptr;  // that decided
+  // Kernels of the trace, and of them those of which the policy does not know at the end what it decides by; the first of these.
+  std::uint32_t kernels = 0, unknown = 0;
+  std::string first_unknown;
   std::string difference;         // first line in which the logs differ; empty if none does, or the trace had no grants
 };
 

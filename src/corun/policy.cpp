@@ -24,6 +24,21 @@ const Policy& policy(std::string_view name) {
               near.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", near));
 }
 
+unsigned known_of(const Profile* profile) {
+  if (profile == nullptr) return knows_nothing;
+  return (profile->time_ns ? knows_time : 0u) | (profile->l2_bandwidth ? knows_l2 : 0u) |
+         (profile->dram_bandwidth ? knows_dram : 0u) | (profile->memory_stall ? knows_stalls : 0u);
+}
+
+std::string knowledge_text(unsigned values) {
+  std::vector<std::string> out;
+  if ((values & knows_time) != 0) out.emplace_back("time");
+  if ((values & knows_l2) != 0) out.emplace_back("L2 bandwidth");
+  if ((values & knows_dram) != 0) out.emplace_back("DRAM bandwidth");
+  if ((values & knows_stalls) != 0) out.emplace_back("memory stalls");
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
 void Grants::reset(const View& view) {
   waiting_ = view.waiting;
   limit_ = view.settings->limit;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -94,6 +95,11 @@ class Grants {
   std::vector<std::uint32_t> chosen_;
 };
 
+// Values of a kernel's profile that a policy may decide by. A set of them is their sum.
+enum Knowledge : unsigned { knows_nothing = 0, knows_time = 1, knows_l2 = 2, knows_dram = 4, knows_stalls = 8 };
+unsigned known_of(const Profile* profile);          // null: nothing
+std::string knowledge_text(unsigned values);        // "L2 bandwidth, memory stalls"
+
 struct Policy {
   std::string_view name;       // "shark"
   std::string_view doc;        // one sentence
@@ -101,6 +107,8 @@ struct Policy {
   std::string_view options = {};   // of the command line, separated by blanks, that it looks at: "--aging"
   // With no more active launches than this, of a slot each and of a client each, every one goes at once, whatever came before. Null: 1, which holds for all.
   std::uint32_t (*all_go)(const Settings& settings) = nullptr;
+  unsigned needs = knows_nothing;      // what it decides by
+  std::string_view unknown = {};       // what it does with a kernel of which that is not known: the rest of "a kernel that nobody knows ..."
 };
 std::span<const Policy* const> policies();             // in the order of their files' names
 const Policy* find_policy(std::string_view name);    // null if there is none

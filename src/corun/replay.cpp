@@ -115,6 +115,7 @@ void read_kernel(Words& words, Time now, Scheduler& scheduler) {
   if (words.next_is("known ")) {
     words.word();
     profile.emplace();
+    if (words.next_is("near ")) words.word(), profile->nearest = true;
     const std::pair<std::string_view, std::optional<double>*> fields[] = {{"time", &profile->time_ns},
                                                                           {"ipc", &profile->ipc},
                                                                           {"l2", &profile->l2_bandwidth},
@@ -147,6 +148,10 @@ void read_event(Words& words, Time now, std::string_view what, Scheduler& schedu
     scheduler.end(now, sequence, words.field<Time>("gpu"));
   } else if (what == "cancel") {
     scheduler.cancel(now, words.number<Sequence>());
+  } else if (what == "pass") {
+    scheduler.pass_over(now, words.number<ClientId>());
+  } else if (what == "back") {
+    scheduler.back(now, words.number<ClientId>());
   } else if (what == "leave") {
     const auto client = words.number<ClientId>();
     const bool drain = words.next_is("drain");
@@ -261,6 +266,10 @@ Replayed replay(std::string_view text, const std::string& file, const Policy* ot
   out.grants = scheduler.grants();
   out.waiting = scheduler.waiting();
   out.running = scheduler.running();
+  out.policy = &scheduler.policy();
+  out.kernels = static_cast<std::uint32_t>(scheduler.kernels());
+  for (KernelId id = 1; id <= out.kernels; ++id)
+    if ((out.policy->needs & ~known_of(scheduler.profile(id))) != 0 && out.unknown++ == 0) out.first_unknown = scheduler.kernel_name(id);
   if (out.difference.empty() && compared < lines.size()) out.difference = fmt::format("{}:{}: \"{}\" is not repeated", file, compared + 1, shown(lines[compared]));
   if (!out.had_grants) out.difference.clear();
   return out;

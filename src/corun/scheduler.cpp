@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -51,6 +52,7 @@ struct Scheduler::Member {
   std::deque<Client> facts;                       // by device; they stay where they are
   std::unordered_map<StreamId, Stream> streams;   // with something that waits or runs
   bool gone = false;                              // left; something of it still runs
+  bool passed = false;                            // passed over
   bool runs() const { return std::ranges::any_of(facts, [](const Client& c) { return c.running > 0; }); }
 };
 
@@ -99,7 +101,8 @@ Client& Scheduler::facts(Member& m, std::uint32_t device) {
 }
 
 bool Scheduler::runs(Sequence sequence) const {
-  return std::ranges::any_of(devices_, [&](const Device& d) { return std::ranges::find(d.running, sequence, &Launch::sequence) != d.running.end(); });
+  const auto is = [sequence](const Launch& launch) { return launch.sequence == sequence; };
+  return std::ranges::any_of(passed_, is) || std::ranges::any_of(devices_, [&](const Device& d) { return std::ranges::any_of(d.running, is); });
 }
 
 bool Scheduler::runs_alone(std::uint32_t device) const { return device < devices_.size() && devices_[device].running.size() == 1; }
@@ -122,6 +125,8 @@ const Profile* Scheduler::profile(KernelId kernel) const {
   return kernel == 0 || kernel > kernels_.size() || !kernels_[kernel - 1].known ? nullptr : &kernels_[kernel - 1].profile;
 }
 
+const std::string& Scheduler::kernel_name(KernelId kernel) const { return kernels_.at(kernel - 1).name; }
+
 // ---- events
 
 KernelId Scheduler::kernel(Time now, std::string_view name, const Profile* profile) {
@@ -133,10 +138,12 @@ KernelId Scheduler::kernel(Time now, std::string_view name, const Profile* profi
   if (profile != nullptr) {
     k.profile = *profile;
     k.known = true;
-    for (Device& d : devices_)
-      for (auto* const list : {&d.ready, &d.running})
-        for (Launch& launch : *list)
-          if (launch.kernel == at->second) launch.profile = &k.profile;
+    const auto tell = [&](std::vector<Launch>& list) {
+      for (Launch& launch : list)
+        if (launch.kernel == at->second) launch.profile = &k.profile;
+    };
+    for (Device& d : devices_) tell(d.ready), tell(d.running);
+    tell(passed_);
   }
   now = advance(now);
   if (log_) log_(kernel_line(now, at->second, k.name, profile));
@@ -173,6 +180,7 @@ Sequence Scheduler::launch(Time now, ClientId client, StreamId stream, KernelId 
 }
 
 void Scheduler::make_ready(Time now, Member& m, StreamId stream, Stream& s) {
+  if (m.passed) return;
   const Queued& first = s.queue.front();
   Launch launch;
   launch.sequence = first.sequence;
@@ -191,20 +199,30 @@ void Scheduler::make_ready(Time now, Member& m, StreamId stream, Stream& s) {
   ++client.waiting;
 }
 
-void Scheduler::end(Time now, Sequence sequence, Time gpu_time) {
-  auto d = devices_.begin();
-  std::vector<Launch>::iterator at;
-  for (; d != devices_.end(); ++d)
-    if (at = std::ranges::find(d->running, sequence, &Launch::sequence); at != d->running.end()) break;
-  if (d == devices_.end()) impossible(fmt::format("launch {} ends, but does not run", sequence));
-  now = advance(now);
+// With its slots, if it has any.
+Launch Scheduler::take_running(Sequence sequence) {
+  for (Device& d : devices_) {
+    const auto at = std::ranges::find(d.running, sequence, &Launch::sequence);
+    if (at == d.running.end()) continue;
+    const Launch launch = *at;
+    --facts(*members_.at(launch.client->id), launch.device).running;
+    d.free(static_cast<std::size_t>(at - d.running.begin()), settings_.limit);
+    return launch;
+  }
+  const auto at = std::ranges::find(passed_, sequence, &Launch::sequence);
   const Launch launch = *at;
-  d->free(static_cast<std::size_t>(at - d->running.begin()), settings_.limit);
+  passed_.erase(at);
+  return launch;
+}
+
+void Scheduler::end(Time now, Sequence sequence, Time gpu_time) {
+  if (!runs(sequence)) impossible(fmt::format("launch {} ends, but does not run", sequence));
+  now = advance(now);
+  const Launch launch = take_running(sequence);
   if (log_) log_(fmt::format("{} end {} gpu={}", now, sequence, gpu_time));
   const auto owner = members_.find(launch.client->id);
   Member& m = *owner->second;
   Client& client = facts(m, launch.device);
-  --client.running;
   client.gpu_time += gpu_time;
   client.solo_time += launch.profile != nullptr && launch.profile->time_ns ? *launch.profile->time_ns : static_cast<double>(gpu_time);
   if (m.gone) {
@@ -238,7 +256,7 @@ void Scheduler::cancel(Time now, Sequence sequence) {
   std::erase_if(s.queue, [&](const Queued& q) { return q.sequence == sequence; });
   drop_waiting(sequence);
   if (log_) log_(fmt::format("{} cancel {}", now, sequence));
-  if (first) {
+  if (first && !m.passed) {
     std::erase_if(device(on).ready, [&](const Launch& launch) { return launch.sequence == sequence; });
     --facts(m, on).waiting;
     if (!s.queue.empty()) make_ready(now, m, id, s);
@@ -252,6 +270,7 @@ void Scheduler::leave(Time now, ClientId client, bool drain) {
   if (log_) log_(fmt::format("{} leave {}{}", now, client, drain ? " drain" : ""));
   const auto its = [&](const Launch& launch) { return launch.client->id == client; };
   for (Device& d : devices_) std::erase_if(d.ready, its);
+  std::erase_if(passed_, its);
   for (const auto& [id, s] : m.streams)
     for (const Queued& q : s.queue) drop_waiting(q.sequence);
   m.streams.clear();
@@ -265,6 +284,36 @@ void Scheduler::leave(Time now, ClientId client, bool drain) {
     for (std::size_t i = d.running.size(); i-- > 0;)
       if (its(d.running[i])) d.free(i, settings_.limit);
   members_.erase(client);
+}
+
+void Scheduler::pass_over(Time now, ClientId client) {
+  Member& m = member(client);
+  if (m.passed) return;
+  now = advance(now);
+  m.passed = true;
+  if (log_) log_(fmt::format("{} pass {}", now, client));
+  const auto its = [&](const Launch& launch) { return launch.client->id == client; };
+  for (Device& d : devices_) {
+    std::ranges::copy_if(d.running, std::back_inserter(passed_), its);
+    for (std::size_t i = d.running.size(); i-- > 0;)
+      if (its(d.running[i])) d.free(i, settings_.limit);
+    std::erase_if(d.ready, its);
+  }
+  for (Client& c : m.facts) c.running = c.waiting = 0;
+}
+
+// What ran meanwhile goes on without slots: they are others' by now.
+void Scheduler::back(Time now, ClientId client) {
+  Member& m = member(client);
+  if (!m.passed) return;
+  now = advance(now);
+  m.passed = false;
+  if (log_) log_(fmt::format("{} back {}", now, client));
+  std::vector<StreamId> streams;   // in an order that a replay has, too
+  for (const auto& [id, s] : m.streams)
+    if (!s.busy && !s.queue.empty()) streams.push_back(id);
+  std::ranges::sort(streams);
+  for (const StreamId id : streams) make_ready(now, m, id, m.streams.at(id));
 }
 
 // ---- decisions

@@ -46,6 +46,8 @@ class Scheduler {
   // A kernel, by its name; null: unknown. Again when more is known of it; launches that wait already see it. Equal names are one kernel.
   KernelId kernel(Time now, std::string_view name, const Profile* profile);
   const Profile* profile(KernelId kernel) const;   // null: unknown
+  std::size_t kernels() const { return kernel_ids_.size(); }
+  const std::string& kernel_name(KernelId kernel) const;
   void join(Time now, ClientId client, std::int32_t priority = 0);
   // device: from 0, as close as possible; Error beyond most_devices.
   static constexpr std::uint32_t most_devices = 64;
@@ -56,13 +58,17 @@ class Scheduler {
   void cancel(Time now, Sequence sequence);
   // The client has gone or died: what waits is dropped; what runs frees its slots at once, or, with drain, when the host says that it has ended.
   void leave(Time now, ClientId client, bool drain = false);
+  // The client makes no progress and is passed over: what runs of it holds no slots any more until its end, and what waits of it is not granted
+  // before it is back. Its launches keep their order. Passing over who is passed over already, or back who is not, changes nothing.
+  void pass_over(Time now, ClientId client);
+  void back(Time now, ClientId client);
 
   // The grants, in their order, as of the time of the events since the decision before; valid until the next call. None without events.
   std::span<const Grant> decide();
 
   const Client* find(ClientId client, std::uint32_t device = 0) const;   // null: unknown, gone, or not on that device
   bool waits(Sequence sequence) const { return places_.contains(sequence); }
-  bool runs(Sequence sequence) const;
+  bool runs(Sequence sequence) const;              // also of a client that is passed over
   // Alone on its device; grants(device): how many there have been.
   bool runs_alone(std::uint32_t device) const;
   std::uint64_t grants(std::uint32_t device) const;
@@ -91,6 +97,7 @@ class Scheduler {
   Device& device(std::uint32_t number);
   static Client& facts(Member& member, std::uint32_t device);
   void decide_on(Device& device);
+  Launch take_running(Sequence sequence);
 
   const Policy& policy_;
   const Settings settings_;
@@ -99,6 +106,7 @@ class Scheduler {
   std::unordered_map<std::string, KernelId> kernel_ids_;
   std::deque<Kernel> kernels_;                                  // by id - 1; its elements stay where they are
   std::deque<Device> devices_;                                  // the first one always is
+  std::vector<Launch> passed_;                                  // granted, of clients that are or were passed over: without slots
   std::unordered_map<Sequence, std::pair<ClientId, StreamId>> places_;   // of all that wait
   std::vector<Grant> granted_;
   std::size_t clients_ = 0, queued_ = 0;

@@ -30,6 +30,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_bandwidth_budget{"bandwidth-budget", "In the order of arrival, while the sums of L2 and DRAM bandwidth stay under caps.", decide, "--aging --l2-cap --dram-cap"};
+extern constinit const Policy policy_bandwidth_budget{"bandwidth-budget", "In the order of arrival, while the sums of L2 and DRAM bandwidth stay under caps.", decide, "--aging --l2-cap --dram-cap", nullptr, knows_l2 | knows_dram, median_or_arrival};
 
 }  // namespace simtlab::corun

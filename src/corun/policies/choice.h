@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "corun/policy.h"
@@ -98,6 +99,10 @@ inline std::optional<double> stall_of(const Launch& launch) { return launch.prof
 inline std::uint32_t all_that_fit(const Settings& settings) { return settings.limit; }
 // Of SHARK: as many as are among the allowed.
 inline std::uint32_t heaviest_and_lightest(const Settings& settings) { return settings.light && *settings.light < settings.limit ? *settings.light + 1 : settings.limit; }
+
+// Policy::unknown of those that use OrMedian.
+inline constexpr std::string_view median_or_arrival =
+    "counts as the median of the known ones that are active; with none known all go in the order of arrival";
 
 // SHARK's rule on the launches that `aged` left: see shark.cpp.
 void grant_shark(const View& view, Grants& grants);

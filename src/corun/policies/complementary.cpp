@@ -68,6 +68,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_complementary{"complementary", "Kernels bound by memory beside kernels bound by computation.", decide, "--memory-class"};
+extern constinit const Policy policy_complementary{"complementary", "Kernels bound by memory beside kernels bound by computation.", decide, "--memory-class", nullptr, knows_stalls, "is of neither class and goes beside all"};
 
 }  // namespace simtlab::corun

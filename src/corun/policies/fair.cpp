@@ -20,6 +20,7 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_fair{"fair", "The client that is slowed down most is next.", decide, {}, all_that_fit};
+extern constinit const Policy policy_fair{"fair", "The client that is slowed down most is next.", decide, {}, all_that_fit, knows_time,
+                                           "counts with its time on the GPU in place of its time alone: only waiting makes it slow"};
 
 }  // namespace simtlab::corun

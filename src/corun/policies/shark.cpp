@@ -98,6 +98,6 @@ void decide(const View& view, Grants& grants) { grant_shark(view, grants); }
 
 }  // namespace
 
-extern constinit const Policy policy_shark{"shark", "The kernel with the most L2 traffic beside the M with the least.", decide, "--light", heaviest_and_lightest};
+extern constinit const Policy policy_shark{"shark", "The kernel with the most L2 traffic beside the M with the least.", decide, "--light", heaviest_and_lightest, knows_l2, median_or_arrival};
 
 }  // namespace simtlab::corun

@@ -13,6 +13,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_shark_aging{"shark-aging", "SHARK, but who was overtaken often enough goes first.", decide, "--light --aging", heaviest_and_lightest};
+extern constinit const Policy policy_shark_aging{"shark-aging", "SHARK, but who was overtaken often enough goes first.", decide, "--light --aging", heaviest_and_lightest, knows_l2, median_or_arrival};
 
 }  // namespace simtlab::corun

@@ -12,6 +12,6 @@ void decide(const View& view, Grants& grants) {
 
 }  // namespace
 
-extern constinit const Policy policy_shortest_first{"shortest-first", "The kernel that takes the least time alone.", decide, {}, all_that_fit};
+extern constinit const Policy policy_shortest_first{"shortest-first", "The kernel that takes the least time alone.", decide, {}, all_that_fit, knows_time, median_or_arrival};
 
 }  // namespace simtlab::corun
