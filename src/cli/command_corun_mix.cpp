@@ -13,6 +13,7 @@
 #include "base/shown.h"
 #include "cli/command_corun_model.h"
 #include "cli/corun_cycle.h"
+#include "cli/corun_policy_options.h"
 #include "cli/corun_study.h"
 #include "cli/manifest.h"
 #include "cli/output.h"
@@ -30,48 +31,9 @@ constexpr double most_applications = 2'000'000;   // whose results are kept
 constexpr double most_kept_launches = 1'000'000;
 constexpr std::size_t launches_of_one_mix = 500;    // kept for a picture unless the user says otherwise
 
-struct PolicyOptions {
-  std::optional<std::uint32_t> light, best_effort;
-  std::optional<std::uint64_t> aging;
-  std::optional<double> quantum_ms, l2_cap, dram_cap, memory_class;
-};
-
-void add_policy_options(CLI::App& command, PolicyOptions& o) {
-  const auto group = "Policies";
-  const CLI::Range cap(1.0, 1e6);
-  command.add_option("--light", o.light, "shark: M, the light kernels beside the heaviest (default: limit - 1)")->check(CLI::Range(0, 1 << 20))->type_name("M")->group(group);
-  command.add_option("--aging", o.aging, "shark-aging, bandwidth-budget: grants to others after which a launch goes first (default 64)")->check(CLI::Range(0, 1 << 30))->type_name("N")->group(group);
-  command.add_option("--quantum", o.quantum_ms, "exclusive: longest turn in milliseconds while others wait (default 30)")->check(CLI::Range(0.0, 1e9))->type_name("MS")->group(group);
-  command.add_option("--l2-cap", o.l2_cap, "bandwidth-budget: cap of the sum of L2 bandwidths in GB/s (default 380)")->check(cap)->type_name("GB/S")->group(group);
-  command.add_option("--dram-cap", o.dram_cap, "bandwidth-budget: the same of DRAM (default 250)")->check(cap)->type_name("GB/S")->group(group);
-  command.add_option("--memory-class", o.memory_class, "complementary: share of memory stalls from which a kernel is of the memory class (default 0.3)")->check(CLI::Range(0.0, 1.0))->type_name("SHARE")->group(group);
-  command.add_option("--best-effort", o.best_effort, "priority: slots of the others while a client with priority is active (default 1)")->check(CLI::Range(0, 1 << 20))->type_name("N")->group(group);
-}
-
-// Ranges of the command line let what is no number pass.
-void check_number(const char* option, const std::optional<double>& value) {
-  if (value && !std::isfinite(*value)) throw Error(ExitCode::usage, "option-value", fmt::format("{} takes a number", option));
-}
-
-corun::Settings settings_of(const PolicyOptions& o) {
-  check_number("--quantum", o.quantum_ms);
-  check_number("--l2-cap", o.l2_cap);
-  check_number("--dram-cap", o.dram_cap);
-  check_number("--memory-class", o.memory_class);
-  corun::Settings s;
-  s.light = o.light;
-  s.best_effort = o.best_effort.value_or(s.best_effort);
-  s.aging = o.aging.value_or(s.aging);
-  s.memory_class = o.memory_class.value_or(s.memory_class);
-  if (o.quantum_ms) s.quantum = static_cast<corun::Time>(*o.quantum_ms * 1e6);
-  if (o.l2_cap) s.l2_cap = *o.l2_cap * 1e9;
-  if (o.dram_cap) s.dram_cap = *o.dram_cap * 1e9;
-  return s;
-}
-
 struct MixOptions {
   std::vector<std::string> policies = {"mps", "shark"};
-  std::vector<std::uint32_t> limits = {8};
+  std::vector<std::uint32_t> limits;     // none: half of a mix
   std::vector<std::size_t> sizes;
   std::optional<std::size_t> count;
   std::vector<std::string> mixes, priorities;
@@ -100,19 +62,9 @@ std::vector<std::string> split(const std::string& text) {
   return out;
 }
 
-// An option that the chosen policies don't look at would have no effect.
 void check_policies(const MixOptions& o) {
-  const auto used = [&](const std::string& option) {
-    return std::ranges::any_of(o.policies, [&](const std::string& name) { return fmt::format(" {} ", corun::policy(name).options).find(" " + option + " ") != std::string::npos; });
-  };
-  const std::pair<const char*, bool> given[] = {{"--light", o.policy.light.has_value()},     {"--aging", o.policy.aging.has_value()},
-                                                {"--quantum", o.policy.quantum_ms.has_value()}, {"--l2-cap", o.policy.l2_cap.has_value()},
-                                                {"--dram-cap", o.policy.dram_cap.has_value()}, {"--memory-class", o.policy.memory_class.has_value()},
-                                                {"--best-effort", o.policy.best_effort.has_value()}, {"--priority", !o.priorities.empty()}};
-  for (const std::string& p : o.policies) corun::policy(p);   // throws
-  for (const auto& [name, is_given] : given)
-    if (is_given && !used(name)) throw Error(ExitCode::usage, "option-conflict", fmt::format("{} has no effect on {}", name, fmt::join(o.policies, ", ")), "leave it out, or add the policy that it is for");
-  check_number("--shorten", o.shorten);
+  check_policy_options(o.policy, o.policies, !o.priorities.empty());
+  check_finite("--shorten", o.shorten);
   const DeviceOptions& d = o.run.device;
   const std::pair<const char*, bool> other_host[] = {{"--profiles", o.cycle() && !o.profiles.empty()},
                                                      {"--model", o.on_sms() && !o.model.empty()},
@@ -129,7 +81,7 @@ void check_policies(const MixOptions& o) {
                            o.cycle() ? "it profiles its applications itself" : o.on_sms() ? "what kernels share is that of the GPU" : "--gpu NAME gives it SMs; --host cycle simulates a GPU");
   double applications = o.mixes.empty() ? 0 : static_cast<double>(o.mixes.size()) * 1024;
   for (const std::size_t size : o.sizes.empty() ? std::vector<std::size_t>{8} : o.sizes) applications += static_cast<double>(size * o.count.value_or(30));
-  if (applications * static_cast<double>((o.policies.size() + 1) * o.limits.size()) > most_applications)
+  if (applications * static_cast<double>((o.policies.size() + 1) * std::max<std::size_t>(1, o.limits.size())) > most_applications)
     throw Error(ExitCode::usage, "corun-amount", fmt::format("that is more than {:g} applications over all mixes, policies and limits", most_applications), "fewer mixes at a time");
   if (!o.mixes.empty() && (o.count || !o.sizes.empty() || o.seed)) throw Error(ExitCode::usage, "option-conflict", "--mix names the applications; --mixes, --size and --seed draw them", "one or the other");
 }
@@ -176,6 +128,11 @@ std::vector<std::vector<std::vector<std::string>>> mixes_of(const MixOptions& o,
   if (sizes.empty()) sizes = {8};
   for (const std::size_t size : sizes) out.push_back(corun::random_mixes(names, o.count.value_or(30), size, o.seed.value_or(1)));
   return out;
+}
+
+// With as many slots as applications every policy grants all at once: half of them leaves something to decide.
+std::vector<std::uint32_t> limits_of(const MixOptions& o, std::size_t size) {
+  return o.limits.empty() ? std::vector{static_cast<std::uint32_t>((size + 1) / 2)} : o.limits;
 }
 
 // What either host is given, and what it was made of.
@@ -227,7 +184,6 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   if (o.cycle()) open_cycle(app, o, study, host);
   else open_fast(o, study, host);
   study.policies = o.policies;
-  study.limits = o.limits;
   study.options.settings = settings_of(o.policy);
   study.options.learn = o.learn;
   study.priorities = priorities_of(o, host.applications);
@@ -235,11 +191,11 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   std::size_t mixes = 0;
   for (const auto& group : groups) mixes += group.size();
   study.options.launches = o.launches.value_or(mixes == 1 ? launches_of_one_mix : 0);
-  if (static_cast<double>(study.options.launches * mixes * o.policies.size() * o.limits.size()) > most_kept_launches)
+  if (static_cast<double>(study.options.launches * mixes * o.policies.size() * std::max<std::size_t>(1, o.limits.size())) > most_kept_launches)
     throw Error(ExitCode::usage, "corun-amount", fmt::format("--launches {} would keep more than {:g} launches over all mixes, policies and limits", study.options.launches, most_kept_launches), "a smaller N, or fewer mixes at a time");
   std::string log;
   if (!o.log.empty()) {
-    if (groups.size() != 1 || groups.front().size() != 1 || o.policies.size() != 1 || o.limits.size() != 1)
+    if (groups.size() != 1 || groups.front().size() != 1 || o.policies.size() != 1 || o.limits.size() > 1)
       throw Error(ExitCode::usage, "option-conflict", "--log is of one mix under one policy with one limit", "--mix HW,HW,LAVA --policy shark --limit 2 --log FILE");
     study.options.log = [&log](std::string_view line) { log.append(line) += '\n'; };
   }
@@ -253,12 +209,16 @@ int run_mixes(const CLI::App& app, MixOptions o) {
   try {
     Progress progress("simulating", o.output);
     if (host.cycle) progress.at("applications alone"), host.cycle->run_alone(signals.flag(), study);
-    for (const auto& group : groups) study.mixes = group, all += runs_of(study);
+    const auto choose = [&](const auto& group) {
+      study.mixes = group;
+      study.limits = limits_of(o, group.front().size());
+    };
+    for (const auto& group : groups) choose(group), all += runs_of(study);
     const auto tell = [&] { progress.at(fmt::format("{} of {} runs of mixes", ended, all)); };
     study.told = [&] { ++ended, tell(); };
     tell();
     for (const auto& group : groups) {
-      study.mixes = group;
+      choose(group);
       check_amount(study);
       run_study(study, cells);
     }
@@ -315,6 +275,9 @@ int run_replay(ReplayOptions o) {
   if (!o.output.quiet)
     talk(fmt::format("{} launches, {} granted, {} wait, {} run at the end{}\n", replayed.launches, replayed.grants, replayed.waiting, replayed.running,
                      !replayed.had_grants || other != nullptr ? "" : replayed.difference.empty() ? "; the same decisions as in the log" : ""));
+  if (!o.output.quiet && replayed.unknown != 0)
+    talk(fmt::format("note: policy {} decides by the {} of kernels, which {} of {} kernels lack (first {}): {}\n", replayed.policy->name,
+                     corun::knowledge_text(replayed.policy->needs), replayed.unknown, replayed.kernels, shown(replayed.first_unknown), unknown_text(*replayed.policy)));
   if (other != nullptr || replayed.difference.empty()) return 0;
   throw Error(ExitCode::check_failed, "corun-replay", fmt::format("other decisions than in the log: {}", replayed.difference), "--policy NAME replays its events under a policy of your choice, without a comparison");
 }
@@ -337,7 +300,7 @@ void add_corun_mixes(const CLI::App& app, CLI::App& corun, Action& chosen) {
   const auto o = std::make_shared<MixOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   corun.add_option("--policy", o->policies, "Policies to compare (default mps,shark); mps is always the reference of speed-ups")->delimiter(',')->type_name("NAME,...")->allow_extra_args(false);
-  corun.add_option("--limit", o->limits, "Launches on the GPU at a time (default 8)")->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,...")->allow_extra_args(false);
+  corun.add_option("--limit", o->limits, "Launches on the GPU at a time (default: half of the applications of a mix)")->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,...")->allow_extra_args(false);
   corun.add_option("--mix", o->mixes, "A mix: applications of the profiles; may be repeated")->check(not_empty)->type_name("APP,APP,...")->allow_extra_args(false);
   corun.add_option("--mixes", o->count, "Random mixes of each size (default 30)")->check(CLI::Range(1, 100000))->type_name("N");
   corun.add_option("--size", o->sizes, "Applications of a random mix (default 8)")->delimiter(',')->check(CLI::Range(1, 1024))->type_name("N,...")->allow_extra_args(false);

@@ -53,6 +53,18 @@ class Corun(Case):
                 for policy in EACH:
                     self.assertIn(f"| {size} | {limit} | {policy} |", first)
 
+    def test_without_a_limit_policies_have_something_to_decide(self):
+        """The first example of the documentation, and every size of a mix."""
+        out = self.ok("corun", "--policy", "mps,shark,fair", "--mixes", "2").stdout
+        rows = {policy: [line for line in out.splitlines() if line.startswith(f"| 8 | 4 | {policy} |")] for policy in ("mps", "shark", "fair")}
+        figures = {tuple(row[0].split("|")[4:]) for row in rows.values()}
+        self.assertEqual(len(figures), 3, out)
+        out = self.ok("corun", "--policy", "shark", "--mixes", "1", "--size", "1,2,3,16", "--shorten", "500").stdout
+        for size, limit in ((1, 1), (2, 1), (3, 2), (16, 8)):
+            self.assertIn(f"| {size} | {limit} | shark |", out)
+        self.ok("corun", "--mix", "HW,BH", "--policy", "shark", "--shorten", "500", "--log", "one.log")
+        self.assertIn("policy shark limit=1 ", (self.folder / "one.log").read_text())
+
     def test_with_as_many_slots_as_applications_shark_is_mps(self):
         figures = self.total("--mix", "HW,HW,BH,LAVA", "--limit", "4", "--policy", "shark", "--shorten", "100")
         self.assertAlmostEqual(figures["corun.speedup_gm.gpu_time"], 1, places=2)
@@ -110,7 +122,7 @@ class Corun(Case):
     def test_profiles_of_ones_own(self):
         kernel = '[[kernel]]\napplication = "A"\nname = "k"\ntime = "1 ms"\nipc = 10\nl2 = "100 GB/s"\ndram = "10 GB/s"\nmemory_stall = 0.5\n'
         (self.folder / "own.toml").write_text(kernel + '[[application]]\nname = "A"\niterations = 10\nsequence = ["k"]\n')
-        self.assertIn("| 1 | A | 8 | mps |", self.ok("corun", "--profiles", "own.toml", "--mix", "A,A").stdout)
+        self.assertIn("| 1 | A | 1 | mps |", self.ok("corun", "--profiles", "own.toml", "--mix", "A,A").stdout)
         self.fails(3, "corun", "--profiles", "own.toml", "--mix", "A,B", says="of an application B nothing is known")
         self.fails(2, "corun", "--profiles", "own.toml", "--mix", "A,,A", says="--mix A,,A: a name is empty")
         (self.folder / "bad.toml").write_text(kernel.replace("1 ms", "1"))
