@@ -19,7 +19,9 @@
 #include "base/shown.h"
 #include "cli/command_corun_live.h"
 #include "cli/corun_daemon.h"
+#include "cli/corun_known.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "corun/policy.h"
 #include "device/catalogue.h"
@@ -30,10 +32,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint32_t default_limit = 8;
+
 struct ExecOptions {
   std::string policy, directory, gpu, mode;
-  std::uint32_t limit = 8;
-  bool strict = false;
+  std::optional<std::uint32_t> limit;
+  std::int32_t priority = 0;
+  bool strict = false, quiet = false;
   double wait_limit = 0;
   std::vector<std::string> command;
 };
@@ -49,7 +54,7 @@ void start_daemon(const ExecOptions& o) {
     const int nowhere = ::open("/dev/null", O_RDWR);
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, fd);
     if (::fork() != 0) ::_exit(0);
-    std::vector<std::string> words = {"simtlab", "corun", "serve", "--policy", o.policy, "--limit", std::to_string(o.limit), "--linger", "10"};
+    std::vector<std::string> words = {"simtlab", "corun", "serve", "--policy", o.policy, "--limit", std::to_string(o.limit.value_or(default_limit)), "--linger", "10"};
     if (!o.directory.empty()) words.insert(words.end(), {"--directory", o.directory});
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -60,21 +65,31 @@ void start_daemon(const ExecOptions& o) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  for (int i = 0; i < 200 && policy_of_daemon(o.directory).empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  for (int i = 0; i < 200 && !daemon_in(o.directory); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(25));
 }
 
-// The simulated GPU that it has; empty: none.
-std::string find_daemon(const ExecOptions& o) {
+// A daemon with other settings than those that were asked for is refused: they would have no effect.
+live::Totals find_daemon(const ExecOptions& o) {
   if (!o.policy.empty()) static_cast<void>(corun::policy(o.policy));   // the name, before anything is started
-  if (o.policy.empty()) {
-    return DaemonLink(o.directory).stats().totals.device;
+  if (!o.policy.empty() && !daemon_in(o.directory)) {
+    start_daemon(o);
+    if (!daemon_in(o.directory)) throw Error(ExitCode::unavailable, "corun-daemon", "the daemon did not start", "simtlab corun serve says why");
   }
-  if (policy_of_daemon(o.directory).empty()) start_daemon(o);
-  const std::string runs = policy_of_daemon(o.directory);
-  if (runs.empty()) throw Error(ExitCode::unavailable, "corun-daemon", "the daemon did not start", "simtlab corun serve says why");
-  if (runs != o.policy)
-    throw Error(ExitCode::usage, "corun-policy", fmt::format("the daemon that runs has the policy {}, not {}", runs, o.policy), "leave out --policy, stop that daemon, or give another --directory");
-  return DaemonLink(o.directory).stats().totals.device;
+  const live::Totals runs = DaemonLink(o.directory).stats().totals;
+  if (!o.policy.empty() && runs.policy != o.policy)
+    throw Error(ExitCode::usage, "corun-policy", fmt::format("the daemon that runs has the policy {}, not {}", runs.policy, o.policy), "leave out --policy, stop that daemon, or give another --directory");
+  if (o.limit && runs.limit != *o.limit)
+    throw Error(ExitCode::usage, "corun-options", fmt::format("the daemon that runs has a limit of {}, not {}", runs.limit, *o.limit), "leave out --limit, stop that daemon, or give another --directory");
+  if (o.priority != 0 && (" " + std::string(corun::policy(runs.policy).options) + " ").find(" --priority ") == std::string::npos)
+    throw Error(ExitCode::usage, "option-conflict", fmt::format("--priority has no effect under the daemon's policy {}", runs.policy), "simtlab corun serve --policy priority");
+  return runs;
+}
+
+// Without profiles a policy may do nothing of what its name says.
+void note_unknown(const live::Totals& daemon) {
+  const corun::Policy* policy = corun::find_policy(daemon.policy);
+  if (policy == nullptr || daemon.profiles != 0) return;
+  if (const std::string text = without_profiles(*policy); !text.empty()) talk(fmt::format("note: {}\n", text));
 }
 
 fs::path preload_library() {
@@ -123,7 +138,8 @@ int exec(const ExecOptions& o) {
   if (o.gpu.empty() && !o.mode.empty()) throw Error(ExitCode::usage, "corun-options", "--mode is of the simulated GPU", "give it with --gpu NAME");
   const fs::path program = find_program(o.command.front());
   const fs::path library = preload_library();
-  const std::string shared_gpu = find_daemon(o);
+  const live::Totals daemon = find_daemon(o);
+  const std::string& shared_gpu = daemon.device;
   if (!shared_gpu.empty() && !o.gpu.empty()) throw Error(ExitCode::usage, "corun-options", fmt::format("the daemon has a GPU of its own, {}", shared_gpu), "leave out --gpu");
   const std::string gpu = shared_gpu.empty() ? o.gpu : shared_gpu;
   check_linkage(program, o.command.front(), !gpu.empty());
@@ -137,6 +153,9 @@ int exec(const ExecOptions& o) {
   const fs::path folder = o.directory.empty() ? live::default_directory() : fs::path(o.directory);
   const fs::path tally = live::Tally::make(folder, !gpu.empty());
   ::setenv(live::Tally::variable, tally.c_str(), 1);
+  if (o.priority != 0) ::setenv("SIMTLAB_CORUN_PRIORITY", std::to_string(o.priority).c_str(), 1);
+  else ::unsetenv("SIMTLAB_CORUN_PRIORITY");
+  if (!o.quiet) note_unknown(daemon);
   std::signal(SIGPIPE, SIG_DFL);
   std::vector<std::string> words = o.command;
   std::vector<char*> argv;
@@ -156,12 +175,14 @@ void add_corun_exec(CLI::App& corun, Action& chosen, const std::optional<std::ve
   const auto o = std::make_shared<ExecOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--policy", o->policy, "The daemon's policy; one is started if none runs, and ends 10 s after its last client")->check(not_empty)->type_name("NAME");
-  sub->add_option("--limit", o->limit, "Of a daemon that is started: launches at a time (default 8)")->check(CLI::Range(1, 65536))->type_name("N");
+  sub->add_option("--limit", o->limit, "Of a daemon that is started: launches at a time (default 8); one that runs must have it")->check(CLI::Range(1, 65536))->type_name("N");
   sub->add_option("--directory", o->directory, "Where the daemon's socket is")->check(not_empty)->type_name("DIR");
   sub->add_option("--gpu", o->gpu, "On simtlab's libcudart and this simulated GPU, instead of the machine's CUDA")->check(not_empty)->type_name("NAME|FILE");
   sub->add_option("--mode", o->mode, "Of the simulated GPU: timing (default) or functional")->check(CLI::IsMember({"timing", "functional"}))->type_name("MODE");
   sub->add_flag("--strict", o->strict, "Without the daemon launches wait, instead of going ungated");
   sub->add_option("--wait-limit", o->wait_limit, "A launch that waits longer goes ungated (default: no limit)")->type_name("SECONDS");
+  sub->add_option("--priority", o->priority, "Under the policy priority: above 0 the program is served first, the highest foremost (default 0)")->type_name("N");
+  sub->add_flag("-q,--quiet", o->quiet, "Not a word of what the daemon's policy does not know");
   sub->footer("Form: simtlab corun exec --policy shark -- ./app ARGUMENTS");
   sub->callback([&chosen, o, &after_dashes] {
     if (after_dashes) o->command = *after_dashes;

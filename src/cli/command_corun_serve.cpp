@@ -1,10 +1,9 @@
 // simtlab corun serve: the daemon that decides which launches go to the GPU.
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <cstdlib>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -13,16 +12,18 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/program_identity.h"
 #include "base/shown.h"
 #include "cli/command_corun_live.h"
+#include "cli/corun_known.h"
 #include "cli/corun_live_result.h"
+#include "cli/corun_policy_options.h"
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/output_option.h"
 #include "cli/signals.h"
 #include "corun/log.h"
-#include "corun/profiles.h"
 #include "device/catalogue.h"
 #include "live/server.h"
 #include "live/timeline.h"
@@ -32,10 +33,14 @@
 namespace simtlab::cli {
 namespace {
 
+constexpr double least_grant_limit = 0.5;   // processor time is counted in ticks of 10 ms
+
 struct ServeOptions {
   std::string policy = "mps", directory, log, timeline, profiles, json;
-  corun::Settings settings;
+  PolicyOptions settings;
+  std::uint32_t limit = 8;
   live::Caps caps;
+  double grant_limit = 10;
   double rate = 200000, linger = 0, patience = 0.2;
   std::string device;
   unsigned threads = 1;
@@ -61,6 +66,7 @@ class Device {
     };
     server_.emplace(device::load_device(name_, {}).device, options);
     core.set_device(name_);
+    core.device_clock = [this] { return static_cast<std::uint64_t>(server_->now_ns()); };
     core.on_waiting = [this](std::int32_t pid, int change) {
       {
         const std::lock_guard lock(mutex_);
@@ -100,32 +106,13 @@ class Device {
   std::thread thread_;
 };
 
-// "_Z5scalePfi": itself, "scale(float*, int)" and "scale", in this order, are what a file of profiles may call it.
-std::vector<std::string> names_of(const std::string& kernel) {
-  std::vector<std::string> out = {kernel};
-  int status = 0;
-  char* const text = abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status);
-  if (status != 0 || text == nullptr) return out;
-  out.emplace_back(text);
-  std::free(text);
-  const std::string head = out.back().substr(0, out.back().find_first_of("(<"));
-  out.push_back(head.substr(head.find_last_of(' ') + 1));   // a template's has its result before it
+std::string summary(const live::Totals& t, const corun::Policy& policy) {
+  std::string out = fmt::format("policy {}, limit {}: {} launches asked for, {} granted, {} ended, {} withdrawn, {} lost with their client; {} connections, {} refused; {:.1f} s\n", t.policy, t.limit,
+                                t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused, static_cast<double>(t.now_ns) * 1e-9);
+  if (t.passes != 0) out += fmt::format("clients that held a grant and did nothing were passed over {} times\n", t.passes);
+  if (t.unknown != 0)
+    out += fmt::format("of {} of {} kernels the {} was not known to policy {}: {}\n", t.unknown, t.kernels, corun::knowledge_text(policy.needs), t.policy, unknown_text(policy));
   return out;
-}
-
-// Of the program, else of any: `exec` is told a path, profiles may name the application otherwise.
-std::optional<corun::Profile> find_profile(const corun::Profiles& profiles, const std::string& program, const std::string& kernel) {
-  for (const std::string& name : names_of(kernel)) {
-    if (const corun::KernelProfile* found = profiles.find(program, name)) return found->profile;
-    for (const auto& [key, known] : profiles.kernels)
-      if (key.second == name) return known.profile;
-  }
-  return std::nullopt;
-}
-
-std::string summary(const live::Totals& t) {
-  return fmt::format("policy {}, limit {}: {} launches asked for, {} granted, {} ended, {} withdrawn, {} lost with their client; {} connections, {} refused; {:.1f} s\n", t.policy, t.limit,
-                     t.requests, t.grants, t.done, t.cancelled, t.lost, t.connections, t.refused, static_cast<double>(t.now_ns) * 1e-9);
 }
 
 // The counts go to no other output's file.
@@ -139,50 +126,88 @@ void check_files(ServeOptions& o) {
   }
 }
 
-int serve(ServeOptions o) {
-  const RunClock clock;
-  check_files(o);
-  if (!(o.rate >= 1)) throw Error(ExitCode::usage, "corun-options", fmt::format("--rate {:g} is less than one message a second", o.rate), "messages per second of a client");
-  if (!(o.linger >= 0)) throw Error(ExitCode::usage, "corun-options", fmt::format("--linger {:g} is negative", o.linger), "seconds without a client after which the daemon ends; 0: never");
-  const corun::Policy& policy = corun::policy(o.policy);
-  live::ServerOptions options;
-  options.directory = o.directory.empty() ? live::default_directory() : std::filesystem::path(o.directory);
-  options.caps = o.caps;
-  options.messages_per_second = o.rate;
-  if (!(o.patience > 0) || o.patience > 3600) throw Error(ExitCode::usage, "corun-options", fmt::format("--patience {:g} is not above 0 and up to 3600", o.patience), "seconds of real time");
-  if (!o.profiles.empty())
-    options.find_profile = [profiles = corun::load_profiles(o.profiles)](const std::string& program, const std::string& kernel) { return find_profile(profiles, program, kernel); };
-  live::Server server(policy, o.settings, options);
-  std::optional<Device> device;
-  if (!o.device.empty()) device.emplace(o, options.directory, server.core());
-  // A full disk ends the file, not the daemon: programs depend on it.
-  bool lost = false;
-  const auto keep = [&lost](auto& file, auto&& write) {
+// What is written while the daemon runs. A full disk ends the file, not the daemon: programs depend on it.
+class Kept {
+ public:
+  Kept(const ServeOptions& o, live::Core& core) : launches_(o.json.empty() ? 0 : o.launches) {
+    if (!o.log.empty()) {
+      log_.emplace(o.log);
+      log_->write(core.log(0).text);
+      core.on_decision = [this](std::string_view line) { keep(log_, [&] { log_->write(line), log_->write("\n"); }); };
+    }
+    if (!o.timeline.empty()) timeline_.emplace(o.timeline);
+    if (o.timeline.empty() && o.json.empty()) return;
+    core.on_span = [this](const live::Core::Span& span) {
+      keep(timeline_, [&] { timeline_->add(span); });
+      launches_.add(span);
+    };
+  }
+  void close() {
+    keep(log_, [&] { log_->close(); });
+    keep(timeline_, [&] { timeline_->close(); });
+  }
+  bool lost() const { return lost_; }
+  const LiveLaunches& launches() const { return launches_; }
+
+ private:
+  template <typename File, typename Write>
+  void keep(File& file, Write&& write) {
     if (!file) return;
     try {
       write();
     } catch (const Error& e) {
       talk(e.format());
       file.reset();
-      lost = true;
+      lost_ = true;
     }
-  };
-  std::optional<FileWriter> log;
-  std::optional<live::Timeline> timeline;
-  if (!o.log.empty()) {
-    log.emplace(o.log);
-    log->write(server.core().log(0).text);
-    server.core().on_decision = [&](std::string_view line) { keep(log, [&] { log->write(line), log->write("\n"); }); };
   }
-  if (!o.timeline.empty()) timeline.emplace(o.timeline);
-  LiveLaunches launches(o.json.empty() ? 0 : o.launches);
-  if (timeline || !o.json.empty())
-    server.core().on_span = [&](const live::Core::Span& span) {
-      keep(timeline, [&] { timeline->add(span); });
-      launches.add(span);
-    };
+
+  bool lost_ = false;
+  std::optional<FileWriter> log_;
+  std::optional<live::Timeline> timeline_;
+  LiveLaunches launches_;
+};
+
+live::ServerOptions server_options(const ServeOptions& o) {
+  if (!(o.rate >= 1)) throw Error(ExitCode::usage, "corun-options", fmt::format("--rate {:g} is less than one message a second", o.rate), "messages per second of a client");
+  if (!(o.linger >= 0)) throw Error(ExitCode::usage, "corun-options", fmt::format("--linger {:g} is negative", o.linger), "seconds without a client after which the daemon ends; 0: never");
+  if (!(o.patience > 0) || o.patience > 3600) throw Error(ExitCode::usage, "corun-options", fmt::format("--patience {:g} is not above 0 and up to 3600", o.patience), "seconds of real time");
+  if (!(o.grant_limit == 0 || (o.grant_limit >= least_grant_limit && o.grant_limit <= 1e6)))
+    throw Error(ExitCode::usage, "corun-options", fmt::format("--grant-limit {:g} is neither 0 nor from {} to 1000000", o.grant_limit, least_grant_limit),
+                "seconds; 0: a client that does nothing is never passed over");
+  live::ServerOptions options;
+  options.directory = o.directory.empty() ? live::default_directory() : std::filesystem::path(o.directory);
+  options.caps = o.caps;
+  options.messages_per_second = o.rate;
+  options.identify = [](std::int32_t pid, const std::string&) { return identity_of_process(pid); };
+  options.grant_limit_ns = static_cast<std::uint64_t>(std::llround(o.grant_limit * 1e9));
+  options.clients_sleep = !o.device.empty();
+  return options;
+}
+
+void tell_passed(const live::ClientRow& client, bool over) {
+  const std::string who = fmt::format("client {} ({}, process {})", client.client, shown(client.program), client.pid);
+  talk(over ? fmt::format("note: {} holds a grant and does nothing: it is passed over\n", who) : fmt::format("note: {} does something again: it is granted launches as before\n", who));
+}
+
+int serve(ServeOptions o) {
+  const RunClock clock;
+  check_files(o);
+  const corun::Policy& policy = corun::policy(o.policy);
+  check_policy_options(o.settings, {o.policy}, false);
+  corun::Settings settings = settings_of(o.settings);
+  settings.limit = o.limit;
+  live::ServerOptions options = server_options(o);
+  KnownKernels known(policy, o.profiles);
+  options.find_profile = known.find();
+  live::Server server(policy, settings, options);
+  server.core().on_passed = [](const live::ClientRow& client, bool over) { tell_passed(client, over); };
+  std::optional<Device> device;
+  if (!o.device.empty()) device.emplace(o, options.directory, server.core());
+  Kept kept(o, server.core());
   const Signals signals(0);
-  talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.settings.limit, o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
+  talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit, o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
+  known.watch(server.core());
   std::uint64_t busy_ns = 0;
   server.run([&] {
     if (*signals.flag() || (device && device->failed())) return true;
@@ -191,18 +216,17 @@ int serve(ServeOptions o) {
     if (server.core().clients() != 0) busy_ns = now;
     return static_cast<double>(now - busy_ns) * 1e-9 > o.linger;
   });
-  keep(log, [&] { log->close(); });
-  keep(timeline, [&] { timeline->close(); });
+  kept.close();
   const live::Stats stats = server.core().stats(0, server.now_ns());
-  if (o.json != "-") print(summary(stats.totals));
+  if (o.json != "-") print(summary(stats.totals, policy));
   if (device && o.json != "-") print(device->summary());
   if (!o.json.empty()) {
-    result::Result result = result_of(stats);
-    launches.add_to(result);
+    result::Result result = result_of(stats, all_applications(server.core()));
+    kept.launches().add_to(result);
     clock.finish(result);
     write_result(o.json, result);
   }
-  return static_cast<int>(lost || (device && device->failed()) ? ExitCode::failure : ExitCode::ok);
+  return static_cast<int>(kept.lost() || (device && device->failed()) ? ExitCode::failure : ExitCode::ok);
 }
 
 }  // namespace
@@ -212,7 +236,7 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
   const auto o = std::make_shared<ServeOptions>();
   const CLI::Validator not_empty(refuse_empty, "");
   sub->add_option("--policy", o->policy, "Who goes first (default mps)")->check(not_empty)->type_name("NAME");
-  sub->add_option("--limit", o->settings.limit, "Launches at a time (default 8)")->check(CLI::Range(1, 65536))->type_name("N");
+  sub->add_option("--limit", o->limit, "Launches at a time (default 8)")->check(CLI::Range(1, 65536))->type_name("N");
   sub->add_option("--profiles", o->profiles, "What is known of kernels: .toml, .csv or a database (docs/corun.md); policies decide by it")->check(not_empty)->type_name("FILE");
   sub->add_option("--directory", o->directory, "Where the socket is (default: $SIMTLAB_CORUN_DIR, or one of the user's own)")->check(not_empty)->type_name("DIR");
   sub->add_option("--log", o->log, "Write all decisions to this file, when the daemon ends")->check(output_file())->type_name("FILE");
@@ -224,7 +248,9 @@ void add_corun_serve(CLI::App& corun, Action& chosen) {
   sub->add_option("--device", o->device, "Programs share this simulated GPU: sim:NAME or sim:FILE.toml")->check(not_empty)->type_name("sim:NAME");
   sub->add_option("--threads", o->threads, "Of the simulated GPU (default 1)")->check(CLI::Range(1, 1024))->type_name("N");
   sub->add_option("--patience", o->patience, "Simulated time waits so long for a program that says nothing (default 0.2)")->type_name("SECONDS");
+  sub->add_option("--grant-limit", o->grant_limit, "A client that holds a grant, keeps others waiting and does nothing for so long is passed over (default 10; 0: never)")->type_name("SECONDS");
   sub->add_option("--linger", o->linger, "End after so many seconds without a client (default: never)")->type_name("SECONDS");
+  add_policy_options(*sub, o->settings);
   sub->footer("Form: simtlab corun serve --policy shark --limit 4 [--log FILE] [--timeline FILE]; ends by SIGINT or SIGTERM");
   sub->callback([&chosen, o] { chosen = [o] { return serve(*o); }; });
 }

@@ -12,6 +12,7 @@
 #include "cli/command_corun_live.h"
 #include "cli/corun_daemon.h"
 #include "cli/corun_live_result.h"
+#include "cli/corun_policy_options.h"
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -38,8 +39,25 @@ std::string table(const live::Stats& s) {
   for (const live::ClientRow& r : s.rows)
     if (!r.kernel.empty())
       out += fmt::format("{:>6} {:>8} {:>7} {:>7} {:>9} {:>9} {:>11.3f} {:>11.3f}  {:<16} {}\n", r.client, r.pid, r.waiting, r.running, r.grants, r.done, static_cast<double>(r.waited_ns) * 1e-6,
-                         static_cast<double>(r.gpu_ns) * 1e-6, r.program, r.kernel);
+                         static_cast<double>(r.gpu_ns) * 1e-6, r.program, r.kernel + (r.passed ? " (does nothing: passed over)" : ""));
   return out;
+}
+
+// All that ran, whether it is still there or not, and what the policy does not know.
+std::string applications_table(const live::Stats& stats, const std::vector<live::ApplicationRow>& rows) {
+  if (rows.empty()) return {};
+  std::string out = fmt::format("{:>9} {:>7} {:>9} {:>9} {:>7} {:>11} {:>11} {:>9} {:>8}  {}\n", "processes", "there", "granted", "ended", "lost", "waited/ms", "gpu/ms", "slowdown", "unknown", "application");
+  for (const live::ApplicationRow& r : rows) {
+    const std::string slowdown = r.judged == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(r.judged_ns) / static_cast<double>(r.alone_ns));
+    out += fmt::format("{:>9} {:>7} {:>9} {:>9} {:>7} {:>11.3f} {:>11.3f} {:>9} {:>8}  {}\n", r.clients, r.connected, r.grants, r.done, r.lost, static_cast<double>(r.waited_ns) * 1e-6,
+                       static_cast<double>(r.gpu_ns) * 1e-6, slowdown, fmt::format("{}/{}", r.unknown, r.kernels), r.program);
+  }
+  if (const LiveFigures f = figures_of(rows); f.processes != 0) out += fmt::format("of {} processes, time on the GPU: ANTT {:.3f}, STP {:.3f}\n", f.processes, f.antt, f.stp);
+  const corun::Policy* policy = corun::find_policy(stats.totals.policy);
+  if (policy == nullptr || stats.totals.unknown == 0) return out;
+  const auto first = std::ranges::find_if(rows, [](const live::ApplicationRow& r) { return r.unknown != 0; });
+  return out + fmt::format("of {} of {} kernels the {} is not known{}: {}\n", stats.totals.unknown, stats.totals.kernels, corun::knowledge_text(policy->needs),
+                           first == rows.end() ? "" : fmt::format(" (first {})", first->unknown_kernel), unknown_text(*policy));
 }
 
 int top(const TopOptions& o) {
@@ -47,7 +65,8 @@ int top(const TopOptions& o) {
   DaemonLink link(o.directory);
   if (!o.output.json.empty()) {
     const RunClock clock;
-    result::Result result = result_of(link.stats());
+    const live::Stats stats = link.stats();
+    result::Result result = result_of(stats, link.applications());
     clock.finish(result);
     write_result(o.output.json, result);
     return 0;
@@ -58,7 +77,7 @@ int top(const TopOptions& o) {
   for (std::uint32_t i = 0; !*signals.flag() && !reader_has_left(); ++i) {
     const live::Stats stats = link.stats();
     std::string text = overwritable ? "\x1b[H\x1b[2J" : "";
-    text += table(stats);
+    text += table(stats) + applications_table(stats, link.applications());
     if (o.decisions != 0) {
       next_line = stats.totals.decisions > o.decisions ? std::max(next_line, stats.totals.decisions - o.decisions) : 0;
       if (terminal) next_line = stats.totals.decisions - std::min<std::uint64_t>(stats.totals.decisions, o.decisions);

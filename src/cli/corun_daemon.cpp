@@ -45,6 +45,17 @@ live::Stats DaemonLink::stats() {
   }
 }
 
+std::vector<live::ApplicationRow> DaemonLink::applications() {
+  std::vector<live::ApplicationRow> all;
+  for (std::uint32_t first = 0;; first += live::most_applications) {
+    const live::Message answer = ask(live::ApplicationsRequest{first});
+    const auto* page = std::get_if<live::Applications>(&answer);
+    if (page == nullptr) gone("the daemon answers something else");
+    all.insert(all.end(), page->rows.begin(), page->rows.end());
+    if (page->rows.size() < live::most_applications) return all;
+  }
+}
+
 std::string DaemonLink::decisions(std::uint64_t& next) {
   std::string all;
   for (;;) {
@@ -57,11 +68,11 @@ std::string DaemonLink::decisions(std::uint64_t& next) {
   }
 }
 
-std::string policy_of_daemon(const std::string& directory) {
+std::optional<live::Totals> daemon_in(const std::string& directory) {
   try {
-    return DaemonLink(directory).stats().totals.policy;
+    return DaemonLink(directory).stats().totals;
   } catch (const Error&) {
-    return {};
+    return std::nullopt;
   }
 }
 

@@ -1,7 +1,9 @@
 // A connection to the daemon for commands that only ask.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "live/protocol.h"
 
@@ -12,6 +14,7 @@ class DaemonLink {
   // Throws Error(unavailable, "corun-daemon") if there is none, or as soon as it goes.
   explicit DaemonLink(const std::string& directory);
   live::Stats stats();                            // rows of all clients
+  std::vector<live::ApplicationRow> applications();
   std::string decisions(std::uint64_t& next);     // lines from that number on; next: after them
 
  private:
@@ -19,7 +22,7 @@ class DaemonLink {
   live::Descriptor socket_;
 };
 
-// The daemon's policy; empty: no daemon is there.
-std::string policy_of_daemon(const std::string& directory);
+// The daemon's policy and the like; none: no daemon is there.
+std::optional<live::Totals> daemon_in(const std::string& directory);
 
 }  // namespace simtlab::cli

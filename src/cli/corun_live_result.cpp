@@ -4,46 +4,84 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace simtlab::cli {
 namespace {
 
 void set_live(result::Metrics& to, const char* name, std::uint64_t value) { to.set(name, value); }
 
+void set_totals(const live::Totals& t, result::Metrics& m) {
+  m.set("corun.live.uptime", static_cast<double>(t.now_ns) * 1e-9);
+  const std::pair<const char*, std::uint64_t> counts[] = {
+      {"corun.limit", t.limit},           {"corun.live.clients", t.clients},       {"corun.live.waiting", t.waiting},
+      {"corun.live.running", t.running},  {"corun.live.requests", t.requests},     {"corun.live.granted", t.grants},
+      {"corun.live.ended", t.done},       {"corun.live.withdrawn", t.cancelled},   {"corun.live.lost", t.lost},
+      {"corun.live.passed", t.passes},    {"corun.live.connections", t.connections}, {"corun.live.refused", t.refused},
+      {"corun.live.decisions", t.decisions}, {"corun.live.kernels", t.kernels},    {"corun.live.kernels.unknown", t.unknown}};
+  for (const auto& [name, value] : counts) set_live(m, name, value);
+}
+
+void add_application(const live::ApplicationRow& a, result::Result& out) {
+  result::KernelResult& row = out.kernels.emplace_back();
+  row.name = row.demangled = fmt::format("application {}", a.program);
+  const std::pair<const char*, std::uint64_t> counts[] = {
+      {"corun.live.processes", a.clients}, {"corun.live.clients", a.connected}, {"corun.live.granted", a.grants},   {"corun.live.ended", a.done},
+      {"corun.live.lost", a.lost},         {"corun.live.kernels", a.kernels},   {"corun.live.kernels.unknown", a.unknown}};
+  for (const auto& [name, value] : counts) set_live(row.metrics, name, value);
+  row.metrics.set("corun.live.waited", static_cast<double>(a.waited_ns));
+  row.metrics.set("corun.live.gpu_time", static_cast<double>(a.gpu_ns));
+  if (a.judged == 0) return;
+  set_live(row.metrics, "corun.live.judged", a.judged);
+  row.metrics.set("corun.time.together", static_cast<double>(a.judged_ns));
+  row.metrics.set("corun.time.alone", static_cast<double>(a.alone_ns));
+  row.metrics.set("corun.slowdown.gpu_time", static_cast<double>(a.judged_ns) / static_cast<double>(a.alone_ns));
+}
+
+void add_client(const live::ClientRow& r, result::Result& out) {
+  result::KernelResult& row = out.kernels.emplace_back();
+  row.name = row.demangled = fmt::format("{} {}: {}", r.client, r.program, r.kernel);
+  set_live(row.metrics, "corun.live.process", static_cast<std::uint64_t>(r.pid));
+  set_live(row.metrics, "corun.live.waiting", r.waiting);
+  set_live(row.metrics, "corun.live.running", r.running);
+  set_live(row.metrics, "corun.live.granted", r.grants);
+  set_live(row.metrics, "corun.live.ended", r.done);
+  row.metrics.set("corun.live.waited", static_cast<double>(r.waited_ns));
+  row.metrics.set("corun.live.gpu_time", static_cast<double>(r.gpu_ns));
+}
+
 }  // namespace
 
-result::Result result_of(const live::Stats& stats) {
-  const live::Totals& t = stats.totals;
+std::vector<live::ApplicationRow> all_applications(const live::Core& core) {
+  std::vector<live::ApplicationRow> all;
+  for (std::uint32_t first = 0;; first += live::most_applications) {
+    live::Applications page = core.applications(first);
+    all.insert(all.end(), page.rows.begin(), page.rows.end());
+    if (page.rows.size() < live::most_applications) return all;
+  }
+}
+
+LiveFigures figures_of(const std::vector<live::ApplicationRow>& applications) {
+  LiveFigures out;
+  for (const live::ApplicationRow& a : applications) out.processes += a.judged, out.antt += a.slowdowns, out.stp += a.progress;
+  if (out.processes != 0) out.antt /= out.processes;
+  return out;
+}
+
+result::Result result_of(const live::Stats& stats, const std::vector<live::ApplicationRow>& applications) {
   result::Result out;
   out.manifest.mode = "corun";
-  out.manifest.device = t.device;
-  out.manifest.configuration.push_back({"policy", t.policy, "daemon", "simtlab corun serve --policy"});
-  result::Metrics& m = out.total;
-  m.set("corun.live.uptime", static_cast<double>(t.now_ns) * 1e-9);
-  set_live(m, "corun.limit", t.limit);
-  set_live(m, "corun.live.clients", t.clients);
-  set_live(m, "corun.live.waiting", t.waiting);
-  set_live(m, "corun.live.running", t.running);
-  set_live(m, "corun.live.requests", t.requests);
-  set_live(m, "corun.live.granted", t.grants);
-  set_live(m, "corun.live.ended", t.done);
-  set_live(m, "corun.live.withdrawn", t.cancelled);
-  set_live(m, "corun.live.lost", t.lost);
-  set_live(m, "corun.live.connections", t.connections);
-  set_live(m, "corun.live.refused", t.refused);
-  set_live(m, "corun.live.decisions", t.decisions);
-  for (const live::ClientRow& r : stats.rows) {
-    if (r.kernel.empty()) continue;
-    result::KernelResult& row = out.kernels.emplace_back();
-    row.name = row.demangled = fmt::format("{} {}: {}", r.client, r.program, r.kernel);
-    set_live(row.metrics, "corun.live.process", static_cast<std::uint64_t>(r.pid));
-    set_live(row.metrics, "corun.live.waiting", r.waiting);
-    set_live(row.metrics, "corun.live.running", r.running);
-    set_live(row.metrics, "corun.live.granted", r.grants);
-    set_live(row.metrics, "corun.live.ended", r.done);
-    row.metrics.set("corun.live.waited", static_cast<double>(r.waited_ns));
-    row.metrics.set("corun.live.gpu_time", static_cast<double>(r.gpu_ns));
+  out.manifest.device = stats.totals.device;
+  out.manifest.configuration.push_back({"policy", stats.totals.policy, "daemon", "simtlab corun serve --policy"});
+  set_totals(stats.totals, out.total);
+  if (const LiveFigures figures = figures_of(applications); figures.processes != 0) {
+    set_live(out.total, "corun.live.judged", figures.processes);
+    out.total.set("corun.antt.gpu_time", figures.antt);
+    out.total.set("corun.stp.gpu_time", figures.stp);
   }
+  for (const live::ApplicationRow& a : applications) add_application(a, out);
+  for (const live::ClientRow& r : stats.rows)
+    if (!r.kernel.empty()) add_client(r, out);
   return out;
 }
 
@@ -57,6 +95,9 @@ void LiveLaunches::add(const live::Core::Span& span) {
 void LiveLaunches::add_to(result::Result& result) const {
   if (spans_.empty()) return;
   std::vector<live::Core::Span> spans = spans_;
+  // On the daemon's simulated GPU by its clock.
+  for (live::Core::Span& s : spans)
+    if (s.on_device) s.asked_ns = s.device_asked_ns, s.granted_ns = s.device_begin_ns, s.ended_ns = s.device_end_ns;
   std::ranges::stable_sort(spans, {}, &live::Core::Span::asked_ns);
   // Streams are handles of 64 bits: people count them.
   std::map<live::ClientId, std::map<std::uint64_t, std::uint64_t>> streams;

@@ -23,7 +23,15 @@ class LiveLaunches {
   std::vector<live::Core::Span> spans_;
 };
 
-// Totals, and a row for each client that has asked for a launch. Policy and device are in the manifest's configuration.
-result::Result result_of(const live::Stats& stats);
+// Totals; a row for each program, "application NAME", with what its processes did that have left, too; and one for each client that is connected
+// and has asked for a launch. Policy and device are in the manifest's configuration.
+result::Result result_of(const live::Stats& stats, const std::vector<live::ApplicationRow>& applications);
+std::vector<live::ApplicationRow> all_applications(const live::Core& core);
+// Over the processes of which it is known what their kernels take alone; none: of no process.
+struct LiveFigures {
+  std::uint32_t processes = 0;
+  double antt = 0, stp = 0;
+};
+LiveFigures figures_of(const std::vector<live::ApplicationRow>& applications);
 
 }  // namespace simtlab::cli

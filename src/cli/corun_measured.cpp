@@ -18,15 +18,14 @@ double middle_of(std::vector<double> values) {
   return (*half + *std::max_element(values.begin(), half)) / 2;
 }
 
-std::array<std::uint32_t, 3> extent_of(const std::uint32_t (&of)[3]) { return {of[0], of[1], of[2]}; }
-
 }  // namespace
 
 void MeasuredKernels::add(const live::Core::Span& s) {
   if (s.lost) return;
   Process& process = processes_[s.pid];
   ++process.all;
-  const cohost::LaunchShape shape{s.kernel, extent_of(s.what.grid), extent_of(s.what.block), s.what.shared_bytes};
+  process.program = s.identity;
+  const cohost::ShapedKernel shape{s.kernel, s.shape};
   std::vector<std::size_t>& places = process.by_name[s.kernel];
   const auto at = std::ranges::find_if(places, [&](std::size_t place) { return process.shapes[place] == shape; });
   if (at == places.end() && process.shapes.size() == most_shapes) return;
@@ -34,7 +33,7 @@ void MeasuredKernels::add(const live::Core::Span& s) {
   if (at == places.end()) places.push_back(place), process.shapes.push_back(shape), process.kernels.emplace_back();
   Kernel& kernel = process.kernels[place];
   ++kernel.launches;
-  kernel.registers = s.registers, kernel.code_shared_bytes = s.shared_bytes;
+  kernel.registers = s.registers;
   if (s.alone && kernel.alone_ns.size() < longest_known) kernel.alone_ns.push_back(static_cast<double>(s.gpu_ns));
   if (process.launches.size() < longest_known) process.launches.push_back({place, s.asked_ns, s.ended_ns});
 }
@@ -60,12 +59,14 @@ corun::Profiles MeasuredKernels::profiles(const std::string& application, const 
 void MeasuredKernels::add_process(const Process& process, const std::vector<std::string>& steps, const std::string& application, const std::string& source, corun::Profiles& out,
                                   std::vector<Row>* rows) const {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const cohost::LaunchShape& shape = process.shapes[i];
+    const corun::LaunchShape& shape = process.shapes[i].shape;
     const Kernel& kernel = process.kernels[i];
     corun::KernelProfile one{application, steps[i], {}, source};
+    one.content = process.program.content;
+    if (process.program.name != application) one.program = process.program.name;
     corun::Profile& p = one.profile;
     p.grid = shape.grid, p.block = shape.block;
-    if (kernel.registers != 0) p.registers = kernel.registers, p.shared_bytes = static_cast<double>(shape.shared_bytes + kernel.code_shared_bytes);
+    if (kernel.registers != 0) p.registers = kernel.registers, p.shared_bytes = static_cast<double>(shape.shared_bytes);
     if (!kernel.alone_ns.empty()) p.time_ns = middle_of(kernel.alone_ns);
     if (rows != nullptr) rows->push_back({application, steps[i], kernel.launches, p});
     out.add(std::move(one));

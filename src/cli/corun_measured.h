@@ -28,7 +28,7 @@ class MeasuredKernels {
  private:
   struct Kernel {
     std::uint64_t launches = 0;
-    std::uint32_t registers = 0, code_shared_bytes = 0;
+    std::uint32_t registers = 0;
     std::vector<double> alone_ns;     // the first ones
   };
   struct Launch {
@@ -36,7 +36,8 @@ class MeasuredKernels {
     std::uint64_t asked_ns = 0, ended_ns = 0;
   };
   struct Process {
-    std::vector<cohost::LaunchShape> shapes;
+    ProgramIdentity program;
+    std::vector<cohost::ShapedKernel> shapes;
     std::vector<Kernel> kernels;      // of each shape
     std::map<std::string, std::vector<std::size_t>> by_name;
     std::vector<Launch> launches;     // the first ones

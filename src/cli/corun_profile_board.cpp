@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/program_identity.h"
 #include "cli/corun_measured.h"
 #include "cli/manifest.h"
 #include "cli/signals.h"
@@ -100,6 +101,7 @@ int profile_on_board(const BoardProfile& o) {
   const TemporaryDirectory folder;
   live::ServerOptions options;
   options.directory = folder.path() / "run";
+  options.identify = [](std::int32_t pid, const std::string&) { return identity_of_process(pid); };
   corun::Settings settings;
   settings.limit = 1;
   live::Server server(corun::policy("mps"), settings, options);
@@ -116,7 +118,7 @@ int profile_on_board(const BoardProfile& o) {
   if (WEXITSTATUS(status) != 0)
     throw Error(ExitCode::program_failed, "program-exit", fmt::format("{} ended with status {}", name, WEXITSTATUS(status)), "no profile is kept; the program's own messages are above");
   std::vector<MeasuredKernels::Row> rows;
-  const std::string application = o.application.empty() ? fs::path(name).stem().string() : o.application;
+  const std::string application = o.application.empty() ? program_name(name) : o.application;
   corun::Profiles profiles = measured.profiles(application, fmt::format("simtlab {} on {}, times by events", version(), board.name), &rows);
   if (rows.empty()) throw Error(ExitCode::bad_input, "corun-profiles", "no kernel was launched: there is nothing to profile");
   Writing writing;

@@ -122,12 +122,12 @@ bool Client::listen() {
   return connected();
 }
 
-void Client::done(const Ticket& ticket, std::uint64_t gpu_ns, bool failed) {
+void Client::done(const Ticket& ticket, std::uint64_t gpu_ns, bool failed, Span span) {
   if (!ticket) return;
   const Lock lock(mutex_);
   if (!connected() || ticket.connection != connection_) return;
   std::erase_if(flying_, [&](const Flying& f) { return f.sequence == ticket.sequence; });
-  const Done end{ticket.sequence, gpu_ns, failed};
+  const Done end{ticket.sequence, gpu_ns, failed, span.begin_ns, span.end_ns};
   if (!ring_ || !ring_.note_end(end, clock_ns())) send(end);
   if (await_own_ != 0) wake_.notify_all();
 }
@@ -183,7 +183,7 @@ bool Client::ensure_connected(Lock& lock) {
 }
 
 bool Client::greet() {
-  encode(Hello{protocol_version, protocol_version, options_.shares, options_.program}, out_);
+  encode(Hello{protocol_version, protocol_version, options_.shares, options_.program, options_.priority}, out_);
   sent_ = 1;
   if (send_packet(socket_.get(), out_.span()) != Sent::yes || !ready(socket_.get(), POLLIN, patience_ms)) return false;
   const std::ptrdiff_t got = receive_packet(socket_.get(), in_);

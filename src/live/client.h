@@ -23,6 +23,7 @@ namespace simtlab::live {
 struct ClientOptions {
   std::filesystem::path directory;
   std::string program;
+  std::int32_t priority = 0;                     // above 0: served first by the policy priority
   bool strict = false;
   std::uint64_t wait_limit_ns = 0;               // a launch that waits longer goes ungated; 0: no limit
   std::uint64_t retry_ns = 100'000'000;          // between two attempts to connect
@@ -47,7 +48,11 @@ class Client {
   };
   // Waits until the launch may be made. launch.sequence is filled in here.
   Ticket gate(Request launch);
-  void done(const Ticket& ticket, std::uint64_t gpu_ns, bool failed);
+  // span: of a simulated GPU, when the launch began and ended by its clock.
+  struct Span {
+    std::uint64_t begin_ns = 0, end_ns = 0;
+  };
+  void done(const Ticket& ticket, std::uint64_t gpu_ns, bool failed, Span span = {0, 0});
   // Says goodbye; whatever comes later is ungated (or waits, with strict). For the end of the process.
   void leave();
   bool connected() const { return connected_.load(std::memory_order_relaxed); }

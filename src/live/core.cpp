@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 #include "base/error.h"
 
@@ -18,10 +16,18 @@ std::string printable(std::string text) {
   return text.empty() ? "?" : text;
 }
 
+corun::LaunchShape shape_of(const Request& m, std::uint32_t code_shared_bytes) {
+  return {{m.grid[0], m.grid[1], m.grid[2]}, {m.block[0], m.block[1], m.block[2]}, std::uint64_t{m.shared_bytes} + code_shared_bytes};
+}
+
 }  // namespace
 
-Core::Core(const corun::Policy& policy, const corun::Settings& settings, const Caps& caps, FindProfile find_profile)
-    : caps_(caps), find_profile_(std::move(find_profile)), scheduler_(policy, settings, [this](std::string_view line) { keep_line(line); }) {}
+Core::Core(const corun::Policy& policy, const corun::Settings& settings, const Caps& caps, FindProfile find_profile, Identify identify)
+    : caps_(caps),
+      identify_(std::move(identify)),
+      scheduler_(policy, settings, [this](std::string_view line) { keep_line(line); }),
+      kernels_(scheduler_, std::move(find_profile), caps.names),
+      results_(kernels_) {}
 
 ClientId Core::connect(std::int32_t pid, std::uint64_t) {
   ++totals_.connections;
@@ -43,6 +49,7 @@ void Core::receive(ClientId id, const Message& message, std::uint64_t now_ns) {
   const auto at = clients_.find(id);
   if (at == clients_.end()) return;   // it has been refused; what it sent before it knew is of no interest
   if (!at->second.greeted && !std::holds_alternative<Hello>(message)) return refuse(id, Refusal::out_of_order, "a message before Hello", now_ns);
+  back(id, now_ns);
   std::visit([&](const auto& m) { on(id, at->second, m, now_ns); }, message);
   decide(now_ns);
 }
@@ -60,9 +67,10 @@ std::vector<ClientId> Core::may_go() const {
   std::vector<ClientId> out;
   if (scheduler_.waiting() != 0) return out;
   std::uint32_t used = scheduler_.used_slots();
-  // One that runs something goes again only after its end, so that needs no further slot.
+  // One that runs something in a slot goes again only after its end, so that needs no further one.
   for (const ClientId id : recent_) {
-    const std::uint32_t more = clients_.at(id).running == 0;
+    if (clients_.at(id).passed) continue;
+    const std::uint32_t more = clients_.at(id).running == clients_.at(id).slotless;
     if (used + more > scheduler_.all_go()) continue;
     used += more;
     out.push_back(id);
@@ -93,13 +101,18 @@ void Core::disconnect(ClientId id, std::uint64_t now_ns) {
 void Core::drop(ClientId id, std::uint64_t now_ns) {
   Client& client = clients_.at(id);
   for (const auto& [sequence, pending] : client.pending) {
-    ++(pending.granted ? totals_.lost : totals_.cancelled);
-    --(pending.granted ? totals_.running : totals_.waiting);
-    if (!pending.granted) waits(client, -1);
     launches_.erase(pending.launch);
-    if (pending.granted) tell(id, client, pending, now_ns, 0, true, false);
+    if (!pending.granted) {
+      ++totals_.cancelled, --totals_.waiting;
+      waits(client, -1);
+      continue;
+    }
+    ++totals_.lost, ++client.work.lost;
+    count_down(pending);
+    tell(id, client, pending, {}, now_ns, true, false);
   }
   if (client.joined) scheduler_.leave(now_ns, id);
+  if (client.work.grants != 0) results_.left(client.number, client.work);
   std::erase(recent_, id);
   clients_.erase(id);
   decide(now_ns);
@@ -112,22 +125,36 @@ void Core::on(ClientId id, Client& client, const Hello& m, std::uint64_t now_ns)
   client.greeted = true;
   client.shares = m.shares;
   client.program = printable(m.program);
+  client.priority = m.priority;
   out_.push_back({id, Welcome{protocol_version, id, caps_.waiting}});
 }
 
 void Core::on(ClientId id, Client& client, const Register& m, std::uint64_t now_ns) {
   if (m.kernel != client.kernels.size()) return refuse(id, Refusal::out_of_order, "kernels are numbered from 0 in steps of 1", now_ns);
   if (client.kernels.size() >= caps_.kernels) return refuse(id, Refusal::no_memory, fmt::format("more than {} kernels", caps_.kernels), now_ns);
-  if (!client.joined) scheduler_.join(now_ns, id);   // one that only asks for statistics is no application
+  if (!client.joined) join(id, client, now_ns);
+  client.kernels.push_back({printable(m.name), m.registers, m.shared_bytes, {}});
+}
+
+// One that only asks for statistics is no application.
+void Core::join(ClientId id, Client& client, std::uint64_t now_ns) {
   client.joined = true;
-  std::string name = printable(m.name);
-  const auto known = names_.find(name);
-  if (known != names_.end()) return client.kernels.push_back({known->second, std::move(name), m.registers, m.shared_bytes});
-  if (names_.size() >= caps_.names) name = "(other kernels)";
-  const std::optional<corun::Profile> profile = find_profile_ ? find_profile_(client.program, name) : std::nullopt;
-  const corun::KernelId kernel = scheduler_.kernel(now_ns, name, profile ? &*profile : nullptr);
-  names_.emplace(name, kernel);
-  client.kernels.push_back({kernel, std::move(name), m.registers, m.shared_bytes});
+  scheduler_.join(now_ns, id, client.priority);
+  ProgramIdentity identity{client.program, {}};
+  if (identify_)
+    if (const ProgramIdentity known = identify_(client.pid, client.program); !known.name.empty()) identity = {printable(known.name), known.content};
+  client.program = identity.name;
+  client.number = kernels_.program(identity);
+}
+
+corun::KernelId Core::kernel_of(Client& client, const Request& m, std::uint64_t now_ns) {
+  Kernel& kernel = client.kernels[m.kernel];
+  if (m.unit == Unit::graph) return kernels_.of(client.number, kernel.name, std::nullopt, now_ns);
+  const corun::LaunchShape shape = shape_of(m, kernel.shared_bytes);
+  if (const auto known = kernel.shapes.find(shape); known != kernel.shapes.end()) return known->second;
+  const corun::KernelId id = kernels_.of(client.number, kernel.name, shape, now_ns);
+  if (client.shapes < caps_.shapes) kernel.shapes.emplace(shape, id), ++client.shapes;
+  return id;
 }
 
 void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_ns) {
@@ -144,9 +171,11 @@ void Core::on(ClientId id, Client& client, const Request& m, std::uint64_t now_n
   client.last_kernel = m.kernel;
   Pending& pending = client.pending[m.sequence];
   pending.asked_ns = now_ns;
+  if (device_clock) pending.device_asked_ns = device_clock();
   pending.what = m;
   pending.device = device_number(m.device);
-  pending.launch = scheduler_.launch(now_ns, id, m.stream, client.kernels[m.kernel].id, 1, pending.device);
+  pending.kernel = kernel_of(client, m, now_ns);
+  pending.launch = scheduler_.launch(now_ns, id, m.stream, pending.kernel, 1, pending.device);
   launches_[pending.launch] = {id, m.sequence};
 }
 
@@ -165,19 +194,24 @@ void Core::on(ClientId id, Client& client, const Done& m, std::uint64_t now_ns) 
   if (at == client.pending.end()) return;
   if (!at->second.granted) return refuse(id, Refusal::out_of_order, "the end of a launch that was not granted", now_ns);
   ++totals_.done;
-  ++client.done;
-  client.gpu_ns += m.gpu_ns;
-  const Kernel kernel = client.kernels[at->second.what.kernel];
-  const bool alone = !m.failed && m.gpu_ns != 0 && at->second.alone_since != 0 && at->second.alone_since == scheduler_.grants(at->second.device);
-  finish(id, client, m.sequence, now_ns, m.gpu_ns, false, alone);
-  if (alone) learn(kernel, static_cast<double>(m.gpu_ns), now_ns);
+  ++client.work.done;
+  client.work.gpu_ns += m.gpu_ns;
+  const corun::KernelId kernel = at->second.kernel;
+  if (m.gpu_ns != 0) {
+    Work::Ran& ran = client.work.kernels[kernel];
+    ++ran.launches, ran.gpu_ns += m.gpu_ns;
+  }
+  const bool alone = !m.failed && m.gpu_ns != 0 && totals_.passed == 0 && at->second.alone_since != 0 &&
+                     at->second.alone_since == scheduler_.grants(at->second.device);
+  finish(id, client, m, now_ns, false, alone);
+  if (alone) kernels_.learn(kernel, static_cast<double>(m.gpu_ns), now_ns);
 }
 
 void Core::on(ClientId id, Client& client, const Cancel& m, std::uint64_t now_ns) {
   const auto at = client.pending.find(m.sequence);
   if (at == client.pending.end()) return;
   ++totals_.cancelled;
-  if (at->second.granted) return finish(id, client, m.sequence, now_ns, 0, true);   // the grant and the cancel met on their way
+  if (at->second.granted) return finish(id, client, {m.sequence}, now_ns, true);   // the grant and the cancel met on their way
   scheduler_.cancel(now_ns, at->second.launch);
   launches_.erase(at->second.launch);
   client.pending.erase(at);
@@ -192,30 +226,39 @@ void Core::on(ClientId id, Client&, const Bye&, std::uint64_t now_ns) {
 
 void Core::on(ClientId id, Client&, const StatsRequest& m, std::uint64_t now_ns) { out_.push_back({id, stats(m.first, now_ns)}); }
 void Core::on(ClientId id, Client&, const LogRequest& m, std::uint64_t) { out_.push_back({id, log(m.from)}); }
+void Core::on(ClientId id, Client&, const ApplicationsRequest& m, std::uint64_t) { out_.push_back({id, applications(m.first)}); }
 
-void Core::finish(ClientId id, Client& client, std::uint64_t sequence, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost, bool alone) {
-  const auto at = client.pending.find(sequence);
+void Core::count_down(const Pending& pending) { --(pending.passed ? totals_.passed : totals_.running); }
+
+void Core::finish(ClientId id, Client& client, const Done& m, std::uint64_t now_ns, bool lost, bool alone) {
+  const auto at = client.pending.find(m.sequence);
   const Pending pending = at->second;
   client.pending.erase(at);
   launches_.erase(pending.launch);
-  --client.running, --totals_.running;
-  scheduler_.end(now_ns, pending.launch, gpu_ns);
-  tell(id, client, pending, now_ns, gpu_ns, lost, alone);
+  --client.running;
+  if (pending.passed) --client.slotless;
+  count_down(pending);
+  scheduler_.end(now_ns, pending.launch, m.gpu_ns);
+  tell(id, client, pending, m, now_ns, lost, alone);
 }
 
-void Core::tell(ClientId id, const Client& client, const Pending& pending, std::uint64_t now_ns, std::uint64_t gpu_ns, bool lost, bool alone) const {
+void Core::tell(ClientId id, const Client& client, const Pending& pending, const Done& m, std::uint64_t now_ns, bool lost, bool alone) const {
   if (!on_span) return;
   const Kernel& kernel = client.kernels[pending.what.kernel];
-  on_span({id, client.pid, client.program, kernel.name, pending.what.stream, pending.what.sequence, pending.asked_ns, pending.granted_ns, now_ns, gpu_ns, lost, alone, pending.what, kernel.registers, kernel.shared_bytes});
-}
-
-// What a kernel takes alone is what policies want to know. Written anew only when it has changed by more than a fifth.
-void Core::learn(const Kernel& kernel, double gpu_ns, std::uint64_t now_ns) {
-  const corun::Profile* known = scheduler_.profile(kernel.id);
-  if (known != nullptr && known->time_ns && std::abs(*known->time_ns - gpu_ns) <= 0.2 * *known->time_ns) return;
-  corun::Profile profile = known == nullptr ? corun::Profile{} : *known;
-  profile.time_ns = gpu_ns;
-  scheduler_.kernel(now_ns, kernel.name, &profile);
+  Span span;
+  span.client = id, span.pid = client.pid;
+  span.program = client.program, span.kernel = kernel.name;
+  span.stream = pending.what.stream, span.sequence = pending.what.sequence;
+  span.asked_ns = pending.asked_ns, span.granted_ns = pending.granted_ns, span.ended_ns = now_ns;
+  span.gpu_ns = m.gpu_ns, span.lost = lost, span.alone = alone;
+  span.identity = kernels_.identity(client.number);
+  span.shape = shape_of(pending.what, kernel.shared_bytes);
+  span.registers = kernel.registers;
+  span.on_device = device_clock != nullptr;
+  span.device_begin_ns = m.begin_ns, span.device_end_ns = m.end_ns;
+  if (span.on_device && m.end_ns == 0) span.device_begin_ns = pending.device_asked_ns, span.device_end_ns = device_clock();   // lost, or failed
+  span.device_asked_ns = std::min(pending.device_asked_ns, span.device_begin_ns);   // what is noted without asking is seen later
+  on_span(span);
 }
 
 void Core::decide(std::uint64_t now_ns) {
@@ -226,12 +269,12 @@ void Core::decide(std::uint64_t now_ns) {
     SIMTLAB_ASSERT(!pending.granted, "a launch is granted once");
     pending.granted = true;
     pending.granted_ns = now_ns;
-    pending.alone_since = scheduler_.runs_alone(pending.device) ? scheduler_.grants(pending.device) : 0;
+    pending.alone_since = scheduler_.runs_alone(pending.device) && totals_.passed == 0 ? scheduler_.grants(pending.device) : 0;
     --client.waiting, --totals_.waiting;
     waits(client, -1);
     ++client.running, ++totals_.running;
-    ++client.grants, ++totals_.grants;
-    client.waited_ns += now_ns - pending.asked_ns;
+    ++client.work.grants, ++totals_.grants;
+    client.work.waited_ns += device_clock ? device_clock() - pending.device_asked_ns : now_ns - pending.asked_ns;
     out_.push_back({place.client, Grant{place.sequence, 0}});
   }
 }
@@ -241,45 +284,6 @@ void Core::keep_line(std::string_view line) {
   ++totals_.decisions;
   lines_.emplace_back(line);
   if (lines_.size() > caps_.log_lines) lines_.pop_front(), ++first_line_;
-}
-
-ClientRow Core::row(ClientId id, const Client& c) const {
-  return {id, c.pid, c.waiting, c.running, c.grants, c.done, c.waited_ns, c.gpu_ns, c.program, c.last_kernel < c.kernels.size() ? c.kernels[c.last_kernel].name : std::string{}};
-}
-
-Stats Core::stats(std::uint32_t first, std::uint64_t now_ns) const {
-  Stats out;
-  out.totals = totals_;
-  out.totals.now_ns = now_ns;
-  out.totals.clients = static_cast<std::uint32_t>(clients_.size());
-  out.totals.policy = scheduler_.policy().name;
-  out.totals.limit = scheduler_.settings().limit;
-  out.totals.device = device_;
-  out.first = first;
-  std::uint32_t at = 0;
-  for (const auto& [id, client] : clients_) {
-    if (at++ < first) continue;
-    if (out.rows.size() == most_rows) break;
-    out.rows.push_back(row(id, client));
-  }
-  return out;
-}
-
-Log Core::log(std::uint64_t from) const {
-  Log out;
-  out.from = std::clamp(from, first_line_, first_line_ + lines_.size());
-  out.next = out.from;
-  for (; out.next < first_line_ + lines_.size(); ++out.next) {
-    const std::string& line = lines_[out.next - first_line_];
-    if (out.text.size() + line.size() + 1 > most_text) {
-      if (!out.text.empty()) break;
-      out.text = line.substr(0, most_text - 1) + "\n";   // so that who asks gets on
-      ++out.next;
-      break;
-    }
-    out.text += line + "\n";
-  }
-  return out;
 }
 
 }  // namespace simtlab::live

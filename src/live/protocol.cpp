@@ -14,6 +14,7 @@ static_assert(std::endian::native == std::endian::little, "both ends are on one 
 constexpr std::size_t most_row_text = 64;
 constexpr std::size_t most_refusal = 512;
 constexpr std::size_t most_device = 200;
+constexpr std::size_t most_kernel_text = 128;
 
 class Sink {
  public:
@@ -86,8 +87,8 @@ class Source {
   std::span<const std::byte> bytes_;
 };
 
-void write(Sink& s, const Hello& m) { s.put(m.first_version, m.last_version, static_cast<std::uint8_t>(m.shares)), s.text(m.program, most_name); }
-void read(Source& s, Hello& m) { s.get(m.first_version, m.last_version), s.flag(m.shares), s.text(m.program, most_name); }
+void write(Sink& s, const Hello& m) { s.put(m.first_version, m.last_version, static_cast<std::uint8_t>(m.shares), m.priority), s.text(m.program, most_name); }
+void read(Source& s, Hello& m) { s.get(m.first_version, m.last_version), s.flag(m.shares), s.get(m.priority), s.text(m.program, most_name); }
 
 void write(Sink& s, const Register& m) { s.put(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name); }
 void read(Source& s, Register& m) { s.get(m.kernel, m.registers, m.shared_bytes), s.text(m.name, most_name); }
@@ -100,8 +101,11 @@ void read(Source& s, Request& m) {
   s.choice(m.unit, Unit::graph);
 }
 
-void write(Sink& s, const Done& m) { s.put(m.sequence, m.gpu_ns, static_cast<std::uint8_t>(m.failed)); }
-void read(Source& s, Done& m) { s.get(m.sequence, m.gpu_ns), s.flag(m.failed); }
+void write(Sink& s, const Done& m) { s.put(m.sequence, m.gpu_ns, m.begin_ns, m.end_ns, static_cast<std::uint8_t>(m.failed)); }
+void read(Source& s, Done& m) {
+  s.get(m.sequence, m.gpu_ns, m.begin_ns, m.end_ns), s.flag(m.failed);
+  s.bad = s.bad || m.end_ns < m.begin_ns;
+}
 void write(Sink& s, const Cancel& m) { s.put(m.sequence); }
 void read(Source& s, Cancel& m) { s.get(m.sequence); }
 void write(Sink&, const Bye&) {}
@@ -118,36 +122,54 @@ void write(Sink& s, const Refused& m) { s.put(static_cast<std::uint16_t>(m.reaso
 void read(Source& s, Refused& m) { s.choice(m.reason, Refusal::shutting_down, 1), s.text(m.text, most_refusal); }
 
 void write(Sink& s, const Totals& t) {
-  s.put(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.refused, t.connections, t.decisions);
+  s.put(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.refused, t.connections, t.decisions,
+        t.passed, t.passes, t.profiles, t.kernels, t.unknown);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 void read(Source& s, Totals& t) {
-  s.get(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.refused, t.connections, t.decisions);
+  s.get(t.now_ns, t.clients, t.waiting, t.running, t.limit, t.requests, t.grants, t.done, t.cancelled, t.lost, t.refused, t.connections, t.decisions,
+        t.passed, t.passes, t.profiles, t.kernels, t.unknown);
   s.text(t.policy, most_row_text), s.text(t.device, most_device);
 }
 
 void write(Sink& s, const ClientRow& r) {
-  s.put(r.client, r.pid, r.waiting, r.running, r.grants, r.done, r.waited_ns, r.gpu_ns);
+  s.put(r.client, r.pid, r.waiting, r.running, static_cast<std::uint8_t>(r.passed), r.grants, r.done, r.waited_ns, r.gpu_ns);
   s.text(r.program, most_row_text), s.text(r.kernel, most_row_text);
 }
 void read(Source& s, ClientRow& r) {
-  s.get(r.client, r.pid, r.waiting, r.running, r.grants, r.done, r.waited_ns, r.gpu_ns);
+  s.get(r.client, r.pid, r.waiting, r.running), s.flag(r.passed), s.get(r.grants, r.done, r.waited_ns, r.gpu_ns);
   s.text(r.program, most_row_text), s.text(r.kernel, most_row_text);
 }
 
-void write(Sink& s, const Stats& m) {
-  SIMTLAB_ASSERT(m.rows.size() <= most_rows, "the caller cuts statistics into pages");
-  write(s, m.totals);
-  s.put(m.first, static_cast<std::uint16_t>(m.rows.size()));
-  for (const ClientRow& row : m.rows) write(s, row);
+void write(Sink& s, const ApplicationRow& r) {
+  s.put(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns, r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
+  s.text(r.program, most_row_text), s.text(r.unknown_kernel, most_kernel_text);
 }
-void read(Source& s, Stats& m) {
-  read(s, m.totals);
+void read(Source& s, ApplicationRow& r) {
+  s.get(r.clients, r.connected, r.kernels, r.unknown, r.grants, r.done, r.lost, r.waited_ns, r.gpu_ns, r.judged_ns, r.alone_ns, r.judged, r.slowdowns, r.progress);
+  s.text(r.program, most_row_text), s.text(r.unknown_kernel, most_kernel_text);
+}
+
+template <typename Page>
+void write_rows(Sink& s, const Page& m, std::size_t most) {
+  SIMTLAB_ASSERT(m.rows.size() <= most, "the caller cuts rows into pages");
+  s.put(m.first, static_cast<std::uint16_t>(m.rows.size()));
+  for (const auto& row : m.rows) write(s, row);
+}
+template <typename Page>
+void read_rows(Source& s, Page& m, std::size_t most) {
   std::uint16_t rows = 0;
   s.get(m.first, rows);
-  s.bad = s.bad || rows > most_rows;
+  s.bad = s.bad || rows > most;
   for (unsigned i = 0; i < rows && !s.bad; ++i) read(s, m.rows.emplace_back());
 }
+
+void write(Sink& s, const Stats& m) { write(s, m.totals), write_rows(s, m, most_rows); }
+void read(Source& s, Stats& m) { read(s, m.totals), read_rows(s, m, most_rows); }
+void write(Sink& s, const ApplicationsRequest& m) { s.put(m.first); }
+void read(Source& s, ApplicationsRequest& m) { s.get(m.first); }
+void write(Sink& s, const Applications& m) { write_rows(s, m, most_applications); }
+void read(Source& s, Applications& m) { read_rows(s, m, most_applications); }
 
 void write(Sink& s, const Log& m) { s.put(m.from, m.next), s.text(m.text, most_text); }
 void read(Source& s, Log& m) { s.get(m.from, m.next), s.text(m.text, most_text); }
@@ -164,7 +186,7 @@ bool read_type(std::uint16_t type, Source& source, std::optional<Message>& out) 
   }
 }
 
-constexpr const char* names[] = {"Hello", "Register", "Request", "Done", "Cancel", "Bye", "StatsRequest", "LogRequest", "Welcome", "Grant", "Refused", "Stats", "Log"};
+constexpr const char* names[] = {"Hello", "Register", "Request", "Done", "Cancel", "Bye", "StatsRequest", "LogRequest", "Welcome", "Grant", "Refused", "Stats", "Log", "ApplicationsRequest", "Applications"};
 static_assert(std::size(names) == std::variant_size_v<Message>);
 
 }  // namespace

@@ -1,8 +1,8 @@
 // What a gated program and the daemon say to each other: one message a packet of a Unix SOCK_SEQPACKET socket, little-endian,
 // at most most_bytes long. Who the peer is comes from the socket (SO_PEERCRED), never from a message.
 //
-//   client -> daemon   Hello, Register, Request, Done, Cancel, Bye, StatsRequest, LogRequest
-//   daemon -> client   Welcome, Grant, Stats, Log, Refused
+//   client -> daemon   Hello, Register, Request, Done, Cancel, Bye, StatsRequest, LogRequest, ApplicationsRequest
+//   daemon -> client   Welcome, Grant, Stats, Log, Refused, Applications
 //
 // Every packet begins with a header: magic, version, type, size of the whole, zero. A packet that differs from its type in size or has a
 // value out of range is a fault of the peer; the daemon then closes the connection.
@@ -35,10 +35,11 @@ using remote::most_bytes;
 using remote::Packet;
 
 inline constexpr std::uint32_t magic = 0x52434c53;   // "SLCR"
-inline constexpr std::uint16_t protocol_version = 2;
+inline constexpr std::uint16_t protocol_version = 3;
 inline constexpr std::size_t header_bytes = 16;
 inline constexpr std::size_t most_name = 512;        // bytes of a kernel's or program's name; longer ones are cut by the sender
 inline constexpr std::size_t most_rows = 32;         // of a Stats message
+inline constexpr std::size_t most_applications = 16; // of an Applications message
 inline constexpr std::size_t most_text = 8000;       // of a Log message
 
 // The first message of a connection.
@@ -46,6 +47,7 @@ struct Hello {
   std::uint16_t first_version = protocol_version, last_version = protocol_version;   // that the client speaks
   bool shares = false;               // it can go by itself while it is alone (ring.h)
   std::string program;
+  std::int32_t priority = 0;         // of its launches, for the policy priority
   bool operator==(const Hello&) const = default;
 };
 
@@ -76,6 +78,8 @@ struct Done {
   std::uint64_t sequence = 0;
   std::uint64_t gpu_ns = 0;          // 0: not known
   bool failed = false;               // the launch itself was refused by the runtime
+  // On a simulated GPU, by its clock: when the kernel, or the first operation of a graph, began, and the end. Both 0: not known.
+  std::uint64_t begin_ns = 0, end_ns = 0;
   bool operator==(const Done&) const = default;
 };
 
@@ -97,6 +101,11 @@ struct StatsRequest {
 struct LogRequest {
   std::uint64_t from = 0;            // number of the first decision wanted
   bool operator==(const LogRequest&) const = default;
+};
+
+struct ApplicationsRequest {
+  std::uint32_t first = 0;           // row to begin with
+  bool operator==(const ApplicationsRequest&) const = default;
 };
 
 struct Welcome {
@@ -128,6 +137,11 @@ struct Totals {
   std::uint32_t clients = 0, waiting = 0, running = 0, limit = 0;   // limit 0: none
   std::uint64_t requests = 0, grants = 0, done = 0, cancelled = 0, lost = 0;   // lost: granted to clients that died
   std::uint64_t refused = 0, connections = 0, decisions = 0;
+  std::uint32_t passed = 0;          // launches under way without slots: their clients are, or were, passed over
+  std::uint64_t passes = 0;          // how often a client was passed over
+  std::uint32_t profiles = 0;        // kernels in the daemon's profiles
+  std::uint32_t kernels = 0;         // that were launched, each with its program and shape
+  std::uint32_t unknown = 0;         // of these, kernels of which the policy does not know what it decides by
   std::string policy;
   std::string device;                // a simulated GPU that the daemon has; empty: none. Cut to 200 bytes
   bool operator==(const Totals&) const = default;
@@ -141,6 +155,7 @@ struct ClientRow {
   std::uint64_t waited_ns = 0, gpu_ns = 0;
   std::string program;               // cut to 64 bytes
   std::string kernel;                // of its last request; cut to 64 bytes
+  bool passed = false;               // over: it makes no progress
   bool operator==(const ClientRow&) const = default;
 };
 
@@ -160,8 +175,31 @@ struct Log {
   bool operator==(const Log&) const = default;
 };
 
+// All that the processes of one program did, those that have left among them.
+struct ApplicationRow {
+  std::uint32_t clients = 0, connected = 0;      // processes that launched something; of these, those that are there
+  std::uint32_t kernels = 0, unknown = 0;        // as of Totals, of this program
+  std::uint64_t grants = 0, done = 0, lost = 0;
+  std::uint64_t waited_ns = 0, gpu_ns = 0;
+  // Of the launches whose kernel has a time alone: their time on the GPU, and the same alone.
+  std::uint64_t judged_ns = 0, alone_ns = 0;
+  // Over its processes of which anything is judged: how many, and the sums of slowdown and of 1 / slowdown.
+  std::uint32_t judged = 0;
+  double slowdowns = 0, progress = 0;
+  std::string program;               // cut to 64 bytes
+  std::string unknown_kernel;        // the first of them; cut to 128 bytes
+  bool operator==(const ApplicationRow&) const = default;
+};
+
+struct Applications {
+  std::uint32_t first = 0;
+  std::vector<ApplicationRow> rows;
+  bool operator==(const Applications&) const = default;
+};
+
 // The place of a type in here is its number on the wire, from 1.
-using Message = std::variant<Hello, Register, Request, Done, Cancel, Bye, StatsRequest, LogRequest, Welcome, Grant, Refused, Stats, Log>;
+using Message = std::variant<Hello, Register, Request, Done, Cancel, Bye, StatsRequest, LogRequest, Welcome, Grant, Refused, Stats, Log,
+                             ApplicationsRequest, Applications>;
 
 // Texts that are too long are cut; rows beyond most_rows are a broken invariant.
 void encode(const Message& message, Packet& out);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "live/clock.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::uint64_t for_listener = ~std::uint64_t{0}, for_wake = for_listener - 1;
 constexpr int tend_every_ms = 1000, look_every_ms = 10;
+constexpr std::uint64_t looks_of_a_grant = 4;   // until its limit
 
 bool add(int epoll, int fd, std::uint32_t events, std::uint64_t what) {
   epoll_event event{};
@@ -31,7 +33,7 @@ bool add(int epoll, int fd, std::uint32_t events, std::uint64_t what) {
 }  // namespace
 
 Server::Server(const corun::Policy& policy, const corun::Settings& settings, ServerOptions options)
-    : options_(std::move(options)), core_(policy, settings, options_.caps, options_.find_profile), listener_(options_.directory, 512), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), begin_ns_(clock_ns()) {
+    : options_(std::move(options)), core_(policy, settings, options_.caps, options_.find_profile, options_.identify), listener_(options_.directory, 512), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), begin_ns_(clock_ns()) {
   if (!epoll_ || !wake_ || !add(epoll_.get(), listener_.socket.get(), EPOLLIN, for_listener) || !add(epoll_.get(), wake_.get(), EPOLLIN, for_wake))
     throw Error(ExitCode::failure, "corun-socket", fmt::format("epoll: {}", std::strerror(errno)));
 }
@@ -78,7 +80,7 @@ void Server::run(const std::function<bool()>& ended) {
       deliver();
     }
     let_go();
-    if (throttled_ != 0 || !notes_.empty() || now_ns() - tended > std::uint64_t{tend_every_ms} * 1'000'000) {
+    if (throttled_ != 0 || !notes_.empty() || now_ns() - tended > tend_every_ns()) {
       tended = now_ns();
       tend();
     }
@@ -239,7 +241,36 @@ void Server::lose(ClientId id) {
   core_.disconnect(id, now_ns());
 }
 
-int Server::wait_ms() const { return throttled_ != 0 ? 1 : !notes_.empty() ? look_every_ms : tend_every_ms; }
+int Server::wait_ms() const {
+  return throttled_ != 0 ? 1 : !notes_.empty() ? look_every_ms : static_cast<int>(tend_every_ns() / 1'000'000);
+}
+
+std::uint64_t Server::tend_every_ns() const {
+  constexpr std::uint64_t longest = std::uint64_t{tend_every_ms} * 1'000'000;
+  return options_.grant_limit_ns == 0 ? longest : std::clamp<std::uint64_t>(options_.grant_limit_ns / looks_of_a_grant, 1'000'000, longest);
+}
+
+// Who holds a grant, keeps others waiting and does nothing is passed over, and who does something again is back.
+void Server::look_for_progress(std::uint64_t now) {
+  if (options_.grant_limit_ns == 0) return;
+  const auto idle_since = [&](const Core::Holder& holder) {
+    Connection& c = connections_.at(holder.client);
+    return c.watch.idle_since(options_.activity(holder.pid), c.heard, options_.clients_sleep, now);
+  };
+  const std::vector<Core::Holder> holders = core_.holders(), passed = core_.passed();
+  std::vector<ClientId> looked_at;
+  for (const auto* list : {&holders, &passed})
+    for (const Core::Holder& holder : *list) looked_at.push_back(holder.client);
+  for (const ClientId before : std::exchange(watched_, looked_at))
+    if (const auto at = connections_.find(before); at != connections_.end() && std::ranges::find(watched_, before) == watched_.end()) at->second.watch.forget();
+  for (const Core::Holder& holder : holders) {
+    if (now - std::min(now, std::max(idle_since(holder), holder.since_ns)) < options_.grant_limit_ns) continue;
+    settle();   // what it did by itself is known before
+    core_.pass_over(holder.client, now_ns());
+  }
+  for (const Core::Holder& over : passed)
+    if (idle_since(over) == now) core_.back(over.client, now);
+}
 
 // Clients that were too fast may go on; connections that say nothing end.
 void Server::tend() {
@@ -253,6 +284,7 @@ void Server::tend() {
     }
     if (now - c.since_ns > options_.hello_within_ns && !c.closing && !core_.greeted(id)) silent.push_back(id);
   }
+  look_for_progress(now);
   for (const ClientId id : silent) core_.refuse(id, Refusal::too_fast, "no Hello in time", now);
   deliver();
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "live/core.h"
+#include "live/progress.h"
 #include "live/ring.h"
 
 namespace simtlab::live {
@@ -21,11 +22,16 @@ struct ServerOptions {
   std::filesystem::path directory;
   Caps caps;
   FindProfile find_profile;
+  Identify identify;
   double messages_per_second = 200000;   // of a client, over time; more of them wait in its socket
   std::uint32_t burst = 4096;
   std::uint32_t most_unread = 1024;      // messages to a client that does not read; then its connection ends
   std::uint64_t hello_within_ns = 5'000'000'000;
+  // A client that holds a grant, while others wait, and does nothing for so long is passed over; 0: never.
+  std::uint64_t grant_limit_ns = 10'000'000'000;
+  bool clients_sleep = false;            // a client that takes no processor time may wait for a simulated GPU: only stopped ones do nothing
   std::function<Peer(int socket)> peer = peer_of;
+  std::function<std::optional<Activity>(pid_t)> activity = activity_of;
 };
 
 class Server {
@@ -51,6 +57,7 @@ class Server {
     bool closing = false;                // after what is unsent
     Ring ring;
     std::uint32_t heard = 0;             // messages
+    Watch watch;
   };
 
   void accept_all();
@@ -66,6 +73,8 @@ class Server {
   void lose(ClientId client);
   int wait_ms() const;
   void tend();
+  void look_for_progress(std::uint64_t now);
+  std::uint64_t tend_every_ns() const;
 
   ServerOptions options_;
   Core core_;
@@ -73,6 +82,7 @@ class Server {
   Descriptor epoll_, wake_;
   std::map<ClientId, Connection> connections_;
   std::vector<ClientId> gone_;
+  std::vector<ClientId> watched_;        // when progress was looked for last
   Packet packet_{};
   std::array<Packet, remote::most_received> packets_;   // of a client, before others have their turn
   std::uint64_t begin_ns_ = 0;

@@ -34,12 +34,14 @@ void Timeline::add(const Core::Span& s) {
   }
   ++launches_;
   const std::uint32_t row = row_of(s);
-  if (s.granted_ns > s.asked_ns)
+  const std::uint64_t asked = s.on_device ? s.device_asked_ns : s.asked_ns, began = s.on_device ? s.device_begin_ns : s.granted_ns;
+  const std::uint64_t ended = s.on_device ? s.device_end_ns : s.ended_ns;
+  if (began > asked)
     for (const bool begin : {true, false})
       event(fmt::format(R"({{"ph": "{}", "name": "wait", "cat": "wait", "id": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "args": {{"kernel": {}}}}})", begin ? "b" : "e", launches_, s.client, row,
-                        microseconds(begin ? s.asked_ns : s.granted_ns), quoted(s.kernel)));
+                        microseconds(begin ? asked : began), quoted(s.kernel)));
   event(fmt::format(R"({{"ph": "X", "name": {}, "cat": "launch", "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}, "args": {{"launch": {}, "gpu_us": {:.3f}, "lost": {}}}}})", quoted(s.kernel),
-                    s.client, row, microseconds(s.granted_ns), microseconds(s.ended_ns - s.granted_ns), s.sequence, microseconds(s.gpu_ns), s.lost));
+                    s.client, row, microseconds(began), microseconds(ended - began), s.sequence, microseconds(s.gpu_ns), s.lost));
 }
 
 std::uint32_t Timeline::row_of(const Core::Span& s) {

@@ -28,6 +28,7 @@ EventApi::EventApi(void* library, bool driver) : driver_(driver) {
   get(record, "cudaEventRecord", "cuEventRecord");
   get(query, "cudaEventQuery", "cuEventQuery");
   get(elapsed, "cudaEventElapsedTime", "cuEventElapsedTime");
+  get(span, "simtlabEventSpan", nullptr);
   get(capturing, "cudaStreamIsCapturing", "cuStreamIsCapturing");
   get(capture_mode, "cudaThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode");
   get(get_device_, "cudaGetDevice", "cuCtxGetDevice");

@@ -19,6 +19,8 @@ class EventApi {
   int (*record)(void* event, void* stream) = nullptr;
   int (*query)(void* event) = nullptr;
   int (*elapsed)(float* milliseconds, void* start, void* end) = nullptr;
+  // Of simtlab's own runtime alone: on simulated time, without the launch.
+  int (*span)(void* start, void* end, double* begin_ns, double* end_ns) = nullptr;
   int (*capturing)(void* stream, int* status) = nullptr;
   int (*capture_mode)(int* mode) = nullptr;
 

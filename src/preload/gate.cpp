@@ -28,6 +28,7 @@ live::ClientOptions options() {
   live::ClientOptions out;
   out.directory = live::default_directory();
   out.program = program_invocation_short_name;
+  out.priority = static_cast<std::int32_t>(std::strtol(environment("SIMTLAB_CORUN_PRIORITY"), nullptr, 10));
   out.strict = std::strcmp(environment("SIMTLAB_CORUN_STRICT"), "1") == 0;
   out.wait_limit_ns = std::strtoull(environment("SIMTLAB_CORUN_WAIT_LIMIT_MS"), nullptr, 10) * 1'000'000;
   return out;
@@ -225,7 +226,13 @@ bool Gate::look(const Flight& flight) {
   float milliseconds = 0;
   std::uint64_t gpu_ns = 0;
   if (code == 0 && flight.api->elapsed(&milliseconds, flight.start, flight.end) == 0 && milliseconds > 0) gpu_ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(milliseconds) * 1e6));
-  client_.done(flight.ticket, gpu_ns, false);
+  live::Client::Span span;
+  double begin_ns = 0, end_ns = 0;
+  if (code == 0 && flight.api->span != nullptr && flight.api->span(flight.start, flight.end, &begin_ns, &end_ns) == 0 && end_ns > begin_ns) {
+    span = {static_cast<std::uint64_t>(std::llround(begin_ns)), static_cast<std::uint64_t>(std::llround(end_ns))};
+    gpu_ns = static_cast<std::uint64_t>(std::llround(end_ns - begin_ns));
+  }
+  client_.done(flight.ticket, gpu_ns, false, span);
   if (code == 0) keep_events(flight);
   return true;
 }

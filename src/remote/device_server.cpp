@@ -84,6 +84,7 @@ void DeviceServer::run() {
       if (fds[i + 2].revents != 0) hear(numbers[i], clients_.at(numbers[i]));
     for (const Number number : std::exchange(gone_, {})) lose(number);
     wait_ms = 1000;
+    told_clock_ns_.store(clock_ns_, std::memory_order_relaxed);   // before anybody is answered
     if (deliver() || go_on(horizon(real_ns(), wait_ms))) wait_ms = 0;
   }
   counts_.clock_ns = clock_ns_;

@@ -6,6 +6,7 @@
 // long as nobody's patience is needed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -42,6 +43,8 @@ class DeviceServer {
     double clock_ns = 0;
     std::uint64_t launches = 0, ended = 0, orphaned = 0, late = 0, impatient = 0, failed = 0;
   };
+  // The simulated time, from any thread.
+  double now_ns() const { return told_clock_ns_.load(std::memory_order_relaxed); }
   const Counts& counts() const { return counts_; }   // once run() has ended
 
  private:
@@ -98,6 +101,7 @@ class DeviceServer {
   Number next_client_ = 1;
   std::uint64_t next_job_ = 1;
   double clock_ns_ = 0, period_ns_ = 0;
+  std::atomic<double> told_clock_ns_{0};
   std::vector<Number> gone_;
   Counts counts_;
 };

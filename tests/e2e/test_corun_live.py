@@ -165,7 +165,7 @@ class Fake(OnFake):
         self.stop()
         log = (self.folder / "log").read_text()
         for name in ("test_kernel", "driver_kernel", "(graph)"):
-            self.assertIn("name=" + name, log)
+            self.assertIn(f"name=launcher/{name}", log)
 
     def test_no_more_run_at_once_than_the_limit_says(self):
         for policy, limit in (("mps", 1), ("mps", 2), ("exclusive", 1), ("shark", 2)):
@@ -228,7 +228,7 @@ source = "made up"
         self.serve("--policy", "shark", "--profiles", "profiles.toml", "--log", "log")
         self.finish(self.start(self.launcher, 3, env=self.launcher_env()))
         self.stop()
-        self.assertRegex((self.folder / "log").read_text(), r"(?m)^[0-9]+ kernel 1 .*l2=21000000000 .*name=test_kernel$")
+        self.assertRegex((self.folder / "log").read_text(), r"(?m)^[0-9]+ kernel 1 .*l2=21000000000 name=launcher/test_kernel <<<4, 64, 256>>>$")
         self.fails(3, "corun", "serve", "--profiles", "nothing.toml", says="nothing.toml")
 
     def test_a_full_disk_ends_the_log_and_not_the_daemon(self):
@@ -255,7 +255,8 @@ source = "made up"
         now = json.loads(self.ok("corun", "top", "--json").stdout)
         self.assertEqual(now["total"]["corun.limit"]["value"], 8)
         self.assertEqual(now["total"]["corun.live.clients"]["value"], 2)
-        (client,) = now["kernels"]
+        application, client = now["kernels"]
+        self.assertEqual(application["name"], "application launcher")
         self.assertRegex(client["name"], r"^\d+ launcher: test_kernel$")
         self.assertGreaterEqual(client["metrics"]["corun.live.granted"]["value"], 3)
         self.assertEqual(client["metrics"]["corun.live.granted"]["value"], now["total"]["corun.live.granted"]["value"])
@@ -636,14 +637,15 @@ class Board(Live):
         self.serve("--policy", "shortest-first", "--profiles", "a.db", "--log", "log")
         self.finish(self.start(self.launcher, 2, "launch", env=self.launcher_env()))
         self.stop()
-        self.assertRegex((self.folder / "log").read_text().split(" launch ")[0], r"kernel 1 known time=\d{7,}[.\d]* name=test_kernel", "known before it is launched")
+        self.assertRegex((self.folder / "log").read_text().split(" launch ")[0], r"kernel 1 known time=\d{7,}[.\d]* name=launcher/test_kernel <<<4, 64, 256>>>", "known before it is launched")
 
     def test_what_was_there_stays_and_what_fails_keeps_nothing(self):
         self.profile("--device", "0", "--database", "a.csv", "--application", "one", "--", self.launcher, 2, "launch")
         self.profile("--device", "0", "--database", "a.csv", "--application", "two", "--", self.launcher, 2, "driver")
         before = (self.folder / "a.csv").read_text()
         self.assertIn("one,", before)
-        self.assertIn('two,"driver_kernel <<<4, 64, 0>>>",4x1x1,64x1x1,32,256,', before)
+        self.assertIn('two,"driver_kernel <<<4, 64, 256>>>",launcher,', before)
+        self.assertRegex(before, r'two,"driver_kernel <<<4, 64, 256>>>",launcher,[0-9a-f]{16},4x1x1,64x1x1,32,256,')
         for message, status, args, env in (("ended with status", 5, (self.launcher, 2, "launch"), {"FAKE_FAIL": "1"}), ("there is nothing to profile", 3, (self.launcher, 0), {}), ("ended by signal 9", 5, ("sh", "-c", "kill -9 $$"), {})):
             with self.subTest(message):
                 self.assertIn(message, self.profile("--device", "0", "--database", "a.csv", "--", *args, expect=status, **env).stderr)
@@ -668,7 +670,7 @@ class Simulated(Live):
                     self.assertEqual(self.finish(process), "a 256 b 64\n")
                 self.assertIn("26 launches asked for, 26 granted, 26 ended", self.stop())
                 log = (self.folder / "log").read_text()
-                self.assertIn("name=_Z5scalePfi", log)
+                self.assertIn("name=app/_Z5scalePfi <<<4, 256, 0>>>", log)
                 ends = [line for line in log.splitlines() if len(line.split()) > 1 and line.split()[1] == "end"]
                 self.assertTrue(ends and all(int(line.split("gpu=")[1].split()[0]) > 0 for line in ends), "simulated time of each")
 

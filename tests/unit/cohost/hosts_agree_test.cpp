@@ -104,8 +104,8 @@ std::string fast_log(const Mix& mix, const corun::Policy& policy, const std::str
 
 std::string live_log(const Mix& mix, const corun::Policy& policy, const std::string& log) {
   std::string settings_log;
-  live::Core core(policy, logging_to(settings_log).settings, {}, [&](const std::string& program, const std::string& kernel) -> std::optional<corun::Profile> {
-    return mix.host.cycle.profiles().find(program, kernel.substr(program.size() + 1))->profile;
+  live::Core core(policy, logging_to(settings_log).settings, {}, [&](const ProgramIdentity& program, const std::string& kernel, const corun::LaunchShape&) -> std::optional<corun::Profile> {
+    return mix.host.cycle.profiles().find(program.name, kernel.substr(program.name.size() + 1))->profile;
   });
   std::string out = core.log(0).text;
   core.on_decision = [&out](std::string_view line) { out.append(line) += '\n'; };

@@ -101,6 +101,34 @@ TEST_P(EveryPolicy, GrantsAtOnceWhileNoMoreAreActiveThanItSays) {
   }
 }
 
+// Grants of a random trace whose kernels are known only as far as `known` says.
+std::string grants_with(const Policy& policy, std::uint64_t seed, unsigned known) {
+  RandomHost host(policy, settings_for(seed), seed);
+  for (KernelId k = 1; k <= 6; ++k) {
+    Profile p = host.scheduler.profile(k) == nullptr ? Profile{} : *host.scheduler.profile(k);
+    if ((known & knows_time) == 0) p.time_ns.reset();
+    if ((known & knows_l2) == 0) p.l2_bandwidth.reset();
+    if ((known & knows_dram) == 0) p.dram_bandwidth.reset();
+    if ((known & knows_stalls) == 0) p.memory_stall.reset();
+    host.scheduler.kernel(0, "kernel " + std::to_string(k), &p);
+  }
+  host.log.clear();
+  for (int i = 0; i < 300; ++i) host.step(false);
+  return host.log;
+}
+
+// What a policy says that it needs to know is what its decisions depend on: all of it, and nothing else.
+TEST_P(EveryPolicy, NeedsToKnowWhatItSays) {
+  const Policy& p = policy(GetParam());
+  constexpr unsigned all = knows_time | knows_l2 | knows_dram | knows_stalls;
+  EXPECT_EQ(p.needs == knows_nothing, p.unknown.empty());
+  for (const unsigned value : {knows_time, knows_l2, knows_dram, knows_stalls}) {
+    bool matters = false;
+    for (std::uint64_t seed = 0; seed < 30 && !matters; ++seed) matters = grants_with(p, seed, all) != grants_with(p, seed, all & ~value);
+    EXPECT_EQ(matters, (p.needs & value) != 0) << knowledge_text(value);
+  }
+}
+
 // Grants that a launch saw given to others between the moment when it could go and its own.
 std::uint64_t worst_overtaking(const std::string& log) {
   struct Waiting { Sequence sequence; std::uint64_t key, since; };

@@ -52,10 +52,14 @@ struct RandomHost {
       Seen seen{client, rng.below(2), rng.below(10) == 0 ? static_cast<std::uint32_t>(1 + rng.below(2 * limit)) : 1u};
       const Sequence s = scheduler.launch(time, client, seen.stream, static_cast<KernelId>(1 + rng.below(6)), seen.slots);
       EXPECT_TRUE(launches.emplace(s, seen).second);
-    } else if (dice < 94 && !running.empty()) {
+    } else if (dice < 92 && !running.empty()) {
       end(running[rng.below(running.size())]);
-    } else if (faults && dice < 97) {
+    } else if (dice < 94 && !passed_over.empty()) {
+      end(passed_over[rng.below(passed_over.size())]);
+    } else if (faults && dice < 96) {
       cancel();
+    } else if (faults && dice < 98) {
+      pass_or_back(clients[rng.below(clients.size())]);
     } else if (faults && dice == 99 && rng.below(4) == 0) {
       leave(clients[rng.below(clients.size())], rng.below(2) == 0);
     }
@@ -64,7 +68,7 @@ struct RandomHost {
   void end(Sequence s) {
     scheduler.end(time, s, 1 + rng.below(1000));
     std::erase(running, s);
-    std::erase(draining, s);
+    std::erase(passed_over, s);
     launches.at(s).over = true;
   }
 
@@ -78,7 +82,19 @@ struct RandomHost {
     launches.at(s).over = true;
   }
 
+  // What runs of a client that is passed over goes on without slots, and ends like any other.
+  void pass_or_back(ClientId client) {
+    if (std::erase(passed, client) != 0) return scheduler.back(time, client);
+    passed.push_back(client);
+    scheduler.pass_over(time, client);
+    for (const auto& [s, seen] : launches)
+      if (seen.client == client && std::erase(running, s) != 0) passed_over.push_back(s);
+  }
+
   void leave(ClientId client, bool drain) {
+    std::erase(passed, client);
+    for (const auto& [s, seen] : launches)
+      if (seen.client == client && std::erase(passed_over, s) != 0) launches.at(s).over = true;
     scheduler.leave(time, client, drain);
     std::erase(clients, client);
     for (auto& [s, seen] : launches) {
@@ -94,6 +110,7 @@ struct RandomHost {
     EXPECT_FALSE(seen.granted) << g.sequence;   // once
     EXPECT_FALSE(seen.over) << g.sequence;      // not after it was withdrawn or its client died
     EXPECT_EQ(seen.client, g.client);
+    EXPECT_EQ(std::ranges::count(passed, g.client), 0) << "a client that is passed over is granted nothing";
     seen.granted = true;
     ++grants;
     for (const auto& [s, other] : launches) {   // the order within a stream
@@ -116,6 +133,9 @@ struct RandomHost {
 
   // Everything ends: whoever waits must get its turn. False: the policy stopped although something waits.
   bool drain() {
+    while (!passed.empty()) pass_or_back(passed.front());
+    while (!passed_over.empty()) end(passed_over.front());
+    for (const Grant& g : scheduler.decide()) granted(g);
     while (scheduler.waiting() > 0 || !running.empty()) {
       if (running.empty()) return false;
       time += 10;
@@ -133,7 +153,8 @@ struct RandomHost {
   Time time = 0;
   ClientId last_client = 0;
   std::vector<ClientId> clients;
-  std::vector<Sequence> running, draining;
+  std::vector<Sequence> running, passed_over;   // passed_over: without slots
+  std::vector<ClientId> passed;
   std::map<Sequence, Seen> launches;
   std::uint64_t grants = 0;
 };

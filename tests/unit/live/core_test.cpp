@@ -71,7 +71,7 @@ TEST(LiveCore, HelloIsAnsweredAndComesFirst) {
 TEST(LiveCore, AnotherVersionIsRefused) {
   Daemon d;
   const ClientId id = d.core.connect(1, 0);
-  d.say(id, Hello{3, 9, false, "app"});
+  d.say(id, Hello{protocol_version + 1, protocol_version + 6, false, "app"});
   EXPECT_EQ(d.refused(id), Refusal::version);
 }
 
@@ -204,8 +204,8 @@ TEST(LiveCore, KernelsThatRanAloneAreLearnt) {
 }
 
 TEST(LiveCore, KnownKernelsHaveTheirProfile) {
-  const FindProfile find = [](const std::string& program, const std::string& kernel) -> std::optional<corun::Profile> {
-    if (program != "app" || kernel != "known") return std::nullopt;
+  const FindProfile find = [](const ProgramIdentity& program, const std::string& kernel, const corun::LaunchShape&) -> std::optional<corun::Profile> {
+    if (program.name != "app" || kernel != "known") return std::nullopt;
     corun::Profile out;
     out.l2_bandwidth = 5e9;
     return out;
@@ -215,8 +215,134 @@ TEST(LiveCore, KnownKernelsHaveTheirProfile) {
   core.receive(id, Hello{protocol_version, protocol_version, false, "app"}, 1);
   core.receive(id, Register{0, 0, 0, "known"}, 1);
   core.receive(id, Register{1, 0, 0, "unknown"}, 1);
-  EXPECT_THAT(core.log(0).text, testing::HasSubstr("l2=5000000000 name=known\n"));
-  EXPECT_THAT(core.log(0).text, testing::Not(testing::HasSubstr("l2=5000000000 name=unknown")));
+  for (std::uint32_t k = 0; k < 2; ++k) {
+    Request request;
+    request.sequence = k + 1;
+    request.kernel = k;
+    core.receive(id, request, 2 + k);
+  }
+  EXPECT_THAT(core.log(0).text, testing::HasSubstr("l2=5000000000 name=app/known <<<1, 1, 0>>>\n"));
+  EXPECT_THAT(core.log(0).text, testing::HasSubstr("kernel 2 name=app/unknown <<<1, 1, 0>>>\n"));
+  const Applications all = core.applications(0);
+  ASSERT_EQ(all.rows.size(), 1u);
+  EXPECT_EQ(all.rows[0].kernels, 2u);
+  EXPECT_EQ(all.rows[0].unknown, 1u);
+  EXPECT_EQ(all.rows[0].unknown_kernel, "app/unknown <<<1, 1, 0>>>");
+  EXPECT_EQ(core.stats(0, 9).totals.unknown, 1u);
+}
+
+// What is learnt of a kernel is of its program, its name and its shape.
+TEST(LiveCore, WhatIsLearntIsOfOneProgramAndOneShape) {
+  const Identify identify = [](std::int32_t pid, const std::string& said) {
+    return ProgramIdentity{said, pid == 1 ? "0123456789abcdef" : pid == 2 ? "fedcba9876543210" : ""};
+  };
+  std::string log;
+  Core core(corun::policy("shortest-first"), {}, {}, {}, identify);
+  core.on_decision = [&](std::string_view line) { log += std::string(line) + "\n"; };
+  std::uint64_t now = 0;
+  const auto run = [&](std::int32_t pid, const char* program, std::uint32_t blocks, std::uint64_t gpu_ns) {
+    const ClientId id = core.connect(pid, ++now);
+    core.receive(id, Hello{protocol_version, protocol_version, false, program}, ++now);
+    core.receive(id, Register{0, 16, 128, "k"}, ++now);
+    Request request;
+    request.sequence = 1;
+    request.grid[0] = blocks;
+    request.block[1] = 4;
+    request.shared_bytes = 64;
+    core.receive(id, request, ++now);
+    core.receive(id, Done{1, gpu_ns, false}, ++now);
+    core.disconnect(id, ++now);
+    core.take();
+  };
+  run(1, "app", 1, 1000), run(1, "app", 64, 9000);
+  run(2, "app", 1, 70), run(3, "other", 1, 500), run(1, "app", 1, 1010);
+  EXPECT_THAT(log, testing::HasSubstr("kernel 1 known time=1000 name=app/k <<<1, 1x4, 192>>>\n"));
+  EXPECT_THAT(log, testing::HasSubstr("kernel 2 known time=9000 name=app/k <<<64, 1x4, 192>>>\n"));
+  EXPECT_THAT(log, testing::HasSubstr("kernel 3 known time=70 name=app#fedcba98/k <<<1, 1x4, 192>>>\n"));
+  EXPECT_THAT(log, testing::HasSubstr("kernel 4 known time=500 name=other/k <<<1, 1x4, 192>>>\n"));
+  EXPECT_THAT(log, testing::Not(testing::HasSubstr("kernel 5"))) << "the first one came again";
+  // The clients have left; what they did has not.
+  const Applications all = core.applications(0);
+  ASSERT_EQ(all.rows.size(), 3u);
+  EXPECT_EQ(all.rows[0].program, "app");
+  EXPECT_EQ(all.rows[0].clients, 3u);
+  EXPECT_EQ(all.rows[0].connected, 0u);
+  EXPECT_EQ(all.rows[0].done, 3u);
+  EXPECT_EQ(all.rows[0].gpu_ns, 1000u + 9000 + 1010);
+  EXPECT_EQ(all.rows[0].judged, 3u);
+  EXPECT_EQ(all.rows[0].alone_ns, 1000u + 9000 + 1000);
+  EXPECT_NEAR(all.rows[0].slowdowns, 1 + 1 + 1.01, 1e-9);
+  EXPECT_NEAR(all.rows[0].progress, 1 + 1 + 1 / 1.01, 1e-9);
+  EXPECT_EQ(all.rows[1].program, "app#fedcba98");
+  EXPECT_EQ(all.rows[2].program, "other");
+  EXPECT_TRUE(core.applications(3).rows.empty());
+}
+
+TEST(LiveCore, WhoDoesNothingIsPassedOverAndComesBack) {
+  Daemon d("mps", 1);
+  const ClientId a = d.join(), b = d.join();
+  d.ask(a, 1), d.ask(a, 2), d.ask(a, 3, 9), d.ask(b, 1);
+  EXPECT_EQ(d.granted(), (Granted{{a, 1}}));
+  ASSERT_EQ(d.core.holders().size(), 1u);
+  EXPECT_EQ(d.core.holders()[0].client, a);
+  d.core.pass_over(a, ++d.now);
+  EXPECT_EQ(d.granted(), (Granted{{b, 1}})) << "its slot is another's, and nothing more of it is granted";
+  EXPECT_EQ(d.totals().running, 1u);
+  EXPECT_EQ(d.totals().passed, 1u);
+  EXPECT_TRUE(d.core.stats(0, d.now).rows[0].passed);
+  EXPECT_TRUE(d.core.holders().empty()) << "nobody but the one that is passed over waits for it";
+  d.say(a, Done{1, 50, false});
+  EXPECT_FALSE(d.core.stats(0, d.now).rows[0].passed) << "it says something: it is back";
+  EXPECT_EQ(d.granted(), (Granted{})) << "the slot is still the other's";
+  EXPECT_EQ(d.totals().done, 1u);
+  EXPECT_EQ(d.totals().passed, 0u);
+  d.say(b, Done{1, 50, false});
+  EXPECT_EQ(d.granted(), (Granted{{a, 2}}));
+  d.say(a, Done{2, 50, false});
+  EXPECT_EQ(d.granted(), (Granted{{a, 3}}));
+  EXPECT_EQ(d.totals().passes, 1u);
+  EXPECT_THAT(d.log, testing::HasSubstr(" pass 1\n"));
+  EXPECT_THAT(d.log, testing::HasSubstr(" back 1\n"));
+  EXPECT_EQ(corun::replay(d.log, "log").difference, "");
+}
+
+TEST(LiveCore, WhoIsPassedOverDoesNotGoByItself) {
+  Daemon d("mps", 4);
+  const ClientId a = d.core.connect(1, ++d.now);
+  d.say(a, Hello{protocol_version, protocol_version, true, "app"});
+  d.say(a, Register{0, 0, 0, "k"});
+  d.ask(a, 1);
+  EXPECT_EQ(d.core.may_go(), std::vector<ClientId>{a});
+  d.core.pass_over(a, ++d.now);
+  EXPECT_TRUE(d.core.may_go().empty());
+  d.core.back(a, ++d.now);
+  EXPECT_EQ(d.core.may_go(), std::vector<ClientId>{a});
+  d.core.pass_over(a, ++d.now);
+  d.core.disconnect(a, ++d.now);
+  const Totals t = d.totals();
+  EXPECT_EQ(t.lost, 1u);
+  EXPECT_EQ(t.running + t.passed, 0u);
+}
+
+TEST(LiveCore, MemoryOfProgramsThatLeftIsBounded) {
+  Caps caps;
+  caps.names = 5;
+  Daemon d("mps", 8, caps);
+  for (int i = 0; i < 40; ++i) {
+    const ClientId id = d.core.connect(7, ++d.now);
+    d.say(id, Hello{protocol_version, protocol_version, false, "program" + std::to_string(i)});
+    d.say(id, Register{0, 0, 0, "k"});
+    d.ask(id, 1);
+    d.say(id, Done{1, 10, false});
+    d.core.disconnect(id, ++d.now);
+    d.core.take();
+  }
+  const Applications all = d.core.applications(0);
+  EXPECT_EQ(all.rows.size(), 6u);
+  std::uint64_t launches = 0;
+  for (const ApplicationRow& row : all.rows) launches += row.done;
+  EXPECT_EQ(launches, 40u) << "further ones share a row";
+  EXPECT_EQ(all.rows.back().program, "(other programs)");
 }
 
 TEST(LiveCore, StatisticsComeInPagesAndTheLogInPieces) {

@@ -15,13 +15,14 @@ namespace simtlab::live {
 namespace {
 
 enum class Phase : char { away = 'a', joined = 'j', asked = 'r', granted = 'g', finished = 'f' };
-enum Action : std::uint8_t { join, ask, go, hear, done, cancel, bye, crash, actions };   // go: launch without asking
+enum Action : std::uint8_t { join, ask, go, hear, done, cancel, bye, crash, stall, wake, actions };   // go: launch without asking; stall: passed over
 constexpr unsigned clients = 3;
 
 // The daemon and three clients, each of whom knows only what it has heard.
 struct World {
   // shares: clients go by themselves when they may.
   World(const char* policy, std::uint32_t limit, bool shares = false) : limit(limit), shares(shares), core(corun::policy(policy), settings(limit), {}) {
+    all[0].stalls = 1;         // one that may be passed over, in whatever place it comes
     if (shares)
       for (One& c : all) c.lives = 1, c.launches = 2;
   }
@@ -35,6 +36,9 @@ struct World {
     Phase phase = Phase::away;
     ClientId id = 0;
     bool on_its_way = false;   // a grant
+    bool passed = false;       // over: until it says something, or the daemon sees it at work (wake)
+    bool slotless = false;     // its launch was granted before that
+    unsigned stalls = 0;       // yet to come
     unsigned lives = 2, launches = 1;   // yet to come; launches: of a life
     std::uint64_t sequence = 0;
     std::uint64_t order = 0;   // of its request among all
@@ -51,6 +55,8 @@ struct World {
       case cancel: return c.phase == Phase::asked;
       case bye: return c.phase == Phase::joined || c.phase == Phase::granted;
       case crash: return c.id != 0;
+      case stall: return !c.passed && c.stalls != 0 && is_holder(c);
+      case wake: return c.passed;
       default: return false;
     }
   }
@@ -88,6 +94,8 @@ struct World {
       case cancel: core.receive(c.id, Cancel{c.sequence}, now), c.phase = c.launches != 0 ? Phase::joined : Phase::finished, c.on_its_way = false; break;
       case bye: core.receive(c.id, Bye{}, now), end(c); break;
       case crash: core.disconnect(c.id, now), end(c); break;
+      case stall: core.pass_over(c.id, now), c.passed = c.slotless = true, --c.stalls; break;
+      case wake: core.back(c.id, now), c.passed = false; break;
       default: break;
     }
     for (const Core::Output& one : core.take()) {
@@ -98,8 +106,15 @@ struct World {
       if (to == all.end() || to->phase != Phase::asked || to->on_its_way) fault = "a grant that nobody waits for, or a second one";
       else to->on_its_way = true;
     }
+    if (action != stall && action != hear && c.passed) c.passed = false;   // it was heard
+    if (c.phase != Phase::granted && !c.on_its_way) c.slotless = false;
     // The daemon says anew who may go whenever it has heard something, and not for what is noted.
     if (!noted) free = core.may_go();
+  }
+  bool is_holder(const One& c) const {
+    for (const Core::Holder& holder : core.holders())
+      if (holder.client == c.id) return true;
+    return false;
   }
   bool is_free(const One& c) const { return std::ranges::find(free, c.id) != free.end(); }
   Request next_launch(One& c) {
@@ -112,7 +127,7 @@ struct World {
   static void end(One& c) {
     c.phase = Phase::away;
     c.id = 0;
-    c.on_its_way = false;
+    c.on_its_way = c.passed = c.slotless = false;
     c.sequence = 0;
     --c.lives;
   }
@@ -121,15 +136,18 @@ struct World {
   std::string wrong() const {
     if (!fault.empty()) return fault;
     const Totals t = core.stats(0, now).totals;
-    unsigned waiting = 0, running = 0;
+    unsigned waiting = 0, running = 0, passed = 0, may_be_granted = 0;
     for (const One& c : all) {
-      running += c.phase == Phase::granted || c.on_its_way;
+      const bool runs = c.phase == Phase::granted || c.on_its_way;
+      running += runs && !c.slotless;
+      passed += runs && c.slotless;
       waiting += c.phase == Phase::asked && !c.on_its_way;
+      may_be_granted += c.phase == Phase::asked && !c.on_its_way && !c.passed;
     }
     if (t.running > limit) return "more run than the limit allows";
-    if (t.running != running || t.waiting != waiting) return "daemon and clients disagree on what runs and waits";
-    if (waiting != 0 && running < limit) return "somebody waits although there is room";
-    if (t.requests != t.done + t.cancelled + t.lost + t.running + t.waiting) return "a launch is lost";
+    if (t.running != running || t.waiting != waiting || t.passed != passed) return "daemon and clients disagree on what runs and waits";
+    if (may_be_granted != 0 && running < limit) return "somebody waits although there is room";
+    if (t.requests != t.done + t.cancelled + t.lost + t.running + t.waiting + t.passed) return "a launch is lost";
     return {};
   }
 
@@ -142,6 +160,9 @@ struct World {
       out += static_cast<char>('0' + c.launches);
       out += is_free(c) ? 'f' : '.';
       out += c.on_its_way ? '!' : '.';
+      out += c.passed ? 'p' : '.';
+      out += c.slotless ? 's' : '.';
+      out += static_cast<char>('0' + c.stalls);
       for (const One& other : all) out += other.id < c.id ? '<' : '-';
       if (c.phase == Phase::asked || c.phase == Phase::granted)
         for (const One& other : all) out += (other.phase == Phase::asked || other.phase == Phase::granted) && other.order < c.order ? '<' : '-';
@@ -163,7 +184,7 @@ using Path = std::vector<std::uint8_t>;
 void check_all(const char* policy, std::uint32_t limit, std::size_t least, bool shares = false) {
   std::set<std::string> seen;
   std::vector<Path> open = {{}};
-  std::size_t steps = 0, went = 0;
+  std::size_t steps = 0, went = 0, stalled = 0;
   while (!open.empty()) {
     const Path path = std::move(open.back());
     open.pop_back();
@@ -180,6 +201,7 @@ void check_all(const char* policy, std::uint32_t limit, std::size_t least, bool 
       world.step(next / actions, static_cast<Action>(next % actions));
       ++steps;
       went += next % actions == go;
+      stalled += next % actions == stall;
       std::string trail;
       for (const std::uint8_t at : path) trail += std::to_string(at) + " ";
       ASSERT_EQ(world.wrong(), "") << policy << " limit " << limit << " after " << trail << int{next};
@@ -191,6 +213,7 @@ void check_all(const char* policy, std::uint32_t limit, std::size_t least, bool 
   }
   EXPECT_GT(seen.size(), least) << steps << " steps";
   EXPECT_EQ(went != 0, shares);
+  EXPECT_EQ(stalled != 0, limit < clients) << "somebody has to wait for it";
   testing::Test::RecordProperty("states", static_cast<int>(seen.size()));
 }
 

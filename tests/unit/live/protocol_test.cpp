@@ -13,14 +13,17 @@ std::vector<Message> wire_samples() {
   Stats stats;
   stats.totals.policy = "shark";
   stats.totals.requests = 7;
-  for (unsigned i = 0; i < most_rows; ++i) stats.rows.push_back({i, 100, 1, 2, 3, 4, 5, 6, std::string(64, 'p'), std::string(64, 'k')});
+  for (unsigned i = 0; i < most_rows; ++i) stats.rows.push_back({i, 100, 1, 2, 3, 4, 5, 6, std::string(64, 'p'), std::string(64, 'k'), i % 2 == 0});
+  Applications applications{16, {}};
+  for (unsigned i = 0; i < most_applications; ++i)
+    applications.rows.push_back({i, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1.5, 0.25, std::string(64, 'p'), std::string(128, 'k')});
   Request request;
   request.sequence = 1ull << 40;
   request.stream = ~0ull;
   request.grid[2] = 65535;
   request.unit = Unit::graph;
-  return {Hello{1, 3, true, "heartwall"}, Register{2, 32, 4096, "_Z3fooPf"}, request, Done{9, 1234, true}, Cancel{3}, Bye{}, StatsRequest{32}, LogRequest{1ull << 33},
-          Welcome{1, 5, 1024}, Grant{9, 3}, Refused{Refusal::too_fast, "slow down"}, stats, Log{1, 3, "a\nb\n"}};
+  return {Hello{1, 3, true, "heartwall", -7}, Register{2, 32, 4096, "_Z3fooPf"}, request, Done{9, 1234, true, 77, 1311}, Cancel{3}, Bye{}, StatsRequest{32}, LogRequest{1ull << 33},
+          Welcome{1, 5, 1024}, Grant{9, 3}, Refused{Refusal::too_fast, "slow down"}, stats, Log{1, 3, "a\nb\n"}, ApplicationsRequest{48}, applications};
 }
 
 TEST(LiveProtocol, EveryMessageComesBackAsItWas) {
@@ -77,6 +80,8 @@ TEST(LiveProtocol, ValuesOutOfRangeAreRefused) {
   EXPECT_FALSE(decode(packet.span()).message);
   encode(Done{}, packet);
   packet.bytes[packet.size - 1] = std::byte{2};   // a flag
+  EXPECT_FALSE(decode(packet.span()).message);
+  encode(Done{1, 2, false, 9, 8}, packet);        // an end before its beginning
   EXPECT_FALSE(decode(packet.span()).message);
 }
 
