@@ -15,7 +15,7 @@ namespace simtlab::corun {
 namespace {
 
 constexpr std::size_t longest_line = 64 * 1024;
-constexpr std::string_view names[] = {"application", "kernel", "program", "content", "grid", "block", "source"};
+constexpr std::string_view names[] = {"application", "kernel", "grid", "block", "source", "program", "content"};
 
 std::string cell(const std::string& text) {
   if (text.find_first_of(",\"") == std::string::npos) return text;
@@ -121,17 +121,16 @@ Profiles profiles_from_csv(std::string_view text, const std::string& file) {
 }
 
 std::string to_csv(const Profiles& profiles) {
-  std::string out = "application,kernel,program,content,grid,block";
+  std::string out = "application,kernel,grid,block";
   for (const ProfileField& f : profile_fields()) out += fmt::format(",{}", f.column);
-  out += ",source\n";
+  out += ",source,program,content\n";
   for (const auto& [key, k] : profiles.kernels) {
-    out += fmt::format("{},{},{},{},{},{}", cell(k.application), cell(k.name), cell(k.program), cell(k.content),
-                       shape(k.profile.grid), shape(k.profile.block));
+    out += fmt::format("{},{},{},{}", cell(k.application), cell(k.name), shape(k.profile.grid), shape(k.profile.block));
     for (const ProfileField& f : profile_fields()) {
       const auto& v = k.profile.*f.value;
       out += v ? fmt::format(",{}", *v) : ",";
     }
-    out += fmt::format(",{}\n", cell(k.source));
+    out += fmt::format(",{},{},{}\n", cell(k.source), cell(k.program), cell(k.content));
   }
   return out;
 }

@@ -157,7 +157,7 @@ class Corun(Case):
         bounding_box = next(k for k in kernels if k["name"] == "BH: BoundingBox")
         self.assertEqual(bounding_box["metrics"]["dram.bandwidth"]["value"], 2.86e9)
         # The whole way round nothing is lost; what was there stays.
-        (self.folder / "d.csv").write_text((self.folder / "c.csv").read_text().splitlines()[0] + "\nmine,k,,,,,1,,,,,,,,,\n")
+        (self.folder / "d.csv").write_text((self.folder / "c.csv").read_text().splitlines()[0] + "\nmine,k,,,,,1,,,,,,,,,,,\n")
         self.ok("corun", "profiles", "c.csv", "--into", "d.csv", "-q")
         self.assertEqual(set((self.folder / "c.csv").read_text().splitlines()) - set((self.folder / "d.csv").read_text().splitlines()), set())
         self.assertIn("mine,k,", (self.folder / "d.csv").read_text())

@@ -66,10 +66,20 @@ std::vector<Line> lines_of(const std::string& log) {
 }
 
 // Launches, ends and grants: what is decided, and on what. A daemon's programs come and go by other words.
+// Kernels by the number of their client and the order in which it launched them first: the daemon numbers kernels when they are launched.
 std::string decisions(const std::string& log) {
   std::string out;
-  for (const Line& line : lines_of(log))
-    if (line.what == "launch" || line.what == "end" || line.what == "grant") out += line.text + "\n";
+  std::map<std::uint64_t, std::map<std::string, std::size_t>> kernels;
+  for (const Line& line : lines_of(log)) {
+    if (line.what != "launch" && line.what != "end" && line.what != "grant") continue;
+    std::string text = line.text;
+    if (const std::size_t at = text.find("kernel="); at != std::string::npos) {
+      const std::size_t end = text.find(' ', at);
+      auto& its = kernels[line.client];
+      text.replace(at, end - at, "kernel " + std::to_string(its.try_emplace(text.substr(at, end - at), its.size()).first->second));
+    }
+    out += text + "\n";
+  }
   return out;
 }
 
