@@ -160,8 +160,8 @@ void Gpu::Impl::warn(const KernelJob& job, result::KernelResult& result) {
   if (options.mode != Mode::timing) return;
   const stream::WarpSource& source = *job.source;
   if (!looked_at.insert(&source.function()).second) return;
-  if (std::optional<result::Table> found = warnings_of(source.module(), source.function()))
-    result.tables.push_back(std::move(*found));
+  std::optional<result::Table> found = warnings_of(source.module(), source.function(), options.lowering);
+  if (found) result.tables.push_back(std::move(*found));
 }
 
 void Gpu::Impl::keep(const KernelJob& job, result::KernelResult&& result, double begin_ns) {

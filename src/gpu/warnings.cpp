@@ -81,10 +81,11 @@ std::vector<result::Cell> row_of(const std::tuple<Place, Place, Place>& places, 
 
 }  // namespace
 
-std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel) {
+std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel,
+                                         bool lowering) {
   Groups groups;
   for (const ptx::Function* function : reached_from(module, kernel))
-    for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function)) {
+    for (const ptx::UnwaitedLoad& one : ptx::unwaited_loads(*function, lowering)) {
       const auto at = [&](std::uint32_t pc) { return place_of(module, function->code[pc]); };
       Group& group = groups[{at(one.load), at(one.begin), at(one.end)}];
       group.function = function;

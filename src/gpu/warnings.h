@@ -8,8 +8,9 @@
 
 namespace simtlab::gpu {
 
-// The table "warnings" of a kernel and of the functions that it calls; nothing if there is nothing to say.
-// One row a place of the source.
-std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel);
+// lowering: instructions fold (timing/lowering.h). The table "warnings" of a kernel and of the functions that
+// it calls; nothing if there is nothing to say. One row a place of the source.
+std::optional<result::Table> warnings_of(const ptx::Module& module, const ptx::Function& kernel,
+                                         bool lowering);
 
 }  // namespace simtlab::gpu

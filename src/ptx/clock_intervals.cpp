@@ -42,6 +42,11 @@ Rows rows_written(const Inst& inst) {
   return out;
 }
 
+// On every device that folds: timing/lowering.h.
+bool always_folds(Fold fold) {
+  return fold != Fold::none && fold != Fold::sum && fold != Fold::logic && fold != Fold::shift;
+}
+
 bool reads(const Inst& inst, std::uint32_t wanted) {
   bool found = false;
   for_each_source_row(inst, [&](std::uint32_t row) { found = found || row == wanted; });
@@ -73,8 +78,8 @@ std::vector<bool> reached(std::uint32_t from, const std::vector<bool>& stops, co
 // The code of a function on the ways from one clock read to another.
 class Region {
  public:
-  Region(const Function& f, const Flow& flow, Interval interval, const std::vector<bool>& stops)
-      : f_(f), flow_(flow), inside_(f.code.size(), false) {
+  Region(const Function& f, const Flow& flow, bool folding, Interval interval, const std::vector<bool>& stops)
+      : f_(f), flow_(flow), folding_(folding), inside_(f.code.size(), false) {
     const std::vector<bool> ahead =
         reached(interval.begin, stops, [&](std::uint32_t pc) { return flow.after(pc); });
     const std::vector<bool> back =
@@ -100,10 +105,9 @@ class Region {
   }
 
  private:
-  enum class Visit { go_on, turn_back, found };
-  // Visits what follows a load in the interval; whether something was found.
+  // Whether what is wanted follows a load in the interval.
   template <class F>
-  bool follow(std::uint32_t load, const F& visit) const {
+  bool followed_by(std::uint32_t load, const F& wanted) const {
     std::vector<bool> seen(f_.code.size(), false);
     std::vector<std::uint32_t> work{load};
     while (!work.empty()) {
@@ -112,32 +116,43 @@ class Region {
       for (const std::uint32_t next : flow_.after(pc)) {
         if (seen[next] || !inside_[next]) continue;
         seen[next] = true;
-        const Visit answer = visit(next);
-        if (answer == Visit::found) return true;
-        if (answer == Visit::go_on) work.push_back(next);
+        if (wanted(next)) return true;
+        work.push_back(next);
       }
     }
     return false;
   }
 
   bool settled(std::uint32_t load) const {
-    return follow(load, [&](std::uint32_t pc) { return settles(f_.code[pc]) ? Visit::found : Visit::go_on; });
+    return followed_by(load, [&](std::uint32_t pc) { return settles(f_.code[pc]); });
   }
-  // A row that is written anew no longer has the value.
-  bool is_read(std::uint32_t load, std::uint32_t row) const {
-    return follow(load, [&](std::uint32_t pc) {
-      const Inst& inst = f_.code[pc];
-      if (reads(inst, row)) return Visit::found;
-      return inst.guard.kind == OperandKind::none && rows_written(inst).contains(row) ? Visit::turn_back
-                                                                                      : Visit::go_on;
-    });
+  // A row that is written anew no longer has the value. What is folded into others does not wait: they do,
+  // for its result.
+  bool is_read(std::uint32_t load, std::uint32_t loaded) const {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // pc, row that has the value before it
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> work{{load, loaded}};
+    while (!work.empty()) {
+      const auto [pc, row] = work.back();
+      work.pop_back();
+      for (const std::uint32_t next : flow_.after(pc)) {
+        if (!inside_[next] || !seen.emplace(next, row).second) continue;
+        const Inst& inst = f_.code[next];
+        if (reads(inst, row)) {
+          if (!folding_ || !always_folds(inst.fold)) return true;
+          for_each_destination_row(inst, [&](std::uint32_t copy) { work.emplace_back(next, copy); });
+        }
+        if (inst.guard.kind != OperandKind::none || !rows_written(inst).contains(row))
+          work.emplace_back(next, row);
+      }
+    }
+    return false;
   }
   bool hangs(std::uint32_t load) const {
     return !settled(load) && std::ranges::none_of(rows_written(f_.code[load]),
                                                   [&](std::uint32_t row) { return is_read(load, row); });
   }
   bool loops(std::uint32_t load) const {
-    return follow(load, [&](std::uint32_t pc) { return pc == load ? Visit::found : Visit::go_on; });
+    return followed_by(load, [&](std::uint32_t pc) { return pc == load; });
   }
 
   // Whether its address comes, through arithmetic, from another load of the interval. Backwards, row by row.
@@ -170,14 +185,15 @@ class Region {
 
   const Function& f_;
   const Flow& flow_;
+  bool folding_;
   std::vector<bool> inside_;
   std::vector<std::uint32_t> loads_;
 };
 
 class Search {
  public:
-  Search(const Function& f, std::vector<std::uint32_t> clocks)
-      : f_(f), flow_(f), clocks_(std::move(clocks)) {}
+  Search(const Function& f, bool folding, std::vector<std::uint32_t> clocks)
+      : f_(f), flow_(f), folding_(folding), clocks_(std::move(clocks)) {}
 
   std::vector<UnwaitedLoad> run() {
     std::vector<bool> raw(clocks_.size(), false), paired(clocks_.size(), false);
@@ -215,12 +231,13 @@ class Search {
     if (!looked_.insert(interval).second) return;
     std::vector<bool> stop(f_.code.size(), false);
     for (const std::uint32_t pc : stops) stop[pc] = true;
-    for (const std::uint32_t load : Region(f_, flow_, interval, stop).unwaited())
+    for (const std::uint32_t load : Region(f_, flow_, folding_, interval, stop).unwaited())
       found_.insert({load, interval.begin, interval.end});
   }
 
   const Function& f_;
   Flow flow_;
+  bool folding_;
   std::vector<std::uint32_t> clocks_;
   std::set<Interval> looked_;
   std::set<UnwaitedLoad> found_;
@@ -228,12 +245,12 @@ class Search {
 
 }  // namespace
 
-std::vector<UnwaitedLoad> unwaited_loads(const Function& function) {
+std::vector<UnwaitedLoad> unwaited_loads(const Function& function, bool folding) {
   std::vector<std::uint32_t> clocks;
   for (std::uint32_t pc = 0; pc < function.code.size(); ++pc)
     if (reads_clock(function.code[pc])) clocks.push_back(pc);
   if (clocks.empty()) return {};
-  return Search(function, std::move(clocks)).run();
+  return Search(function, folding, std::move(clocks)).run();
 }
 
 }  // namespace simtlab::ptx

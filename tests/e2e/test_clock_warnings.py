@@ -35,10 +35,18 @@ RIGHT = {
     "used": program("""  unsigned a, b, v, w;
   CLOCK(a);
   asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(in + threadIdx.x));
-  asm volatile("mov.u32 %0, %1;" : "=r"(w) : "r"(v));
+  asm volatile("add.u32 %0, %1, 1;" : "=r"(w) : "r"(v));
   CLOCK(b);
   t[threadIdx.x] = b - a;
   out[threadIdx.x] = w;
+"""),
+    "with a fence": program("""  unsigned a, b, v;
+  CLOCK(a);
+  asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(in + threadIdx.x));
+  __threadfence();
+  CLOCK(b);
+  t[threadIdx.x] = b - a;
+  out[threadIdx.x] = v;
 """),
     "chase": program("""  unsigned a, b, j = threadIdx.x;
   CLOCK(a);

@@ -15,7 +15,7 @@ const std::string store_difference = "sub.u32 %r9, %r2, %r1;\nst.global.u32 [%rd
 const std::string store_value = "st.global.u32 [%rd1+8], %r3;\n";
 
 // Loads that are found, as "load:begin-end" by their number among the loads and clock reads of the kernel.
-std::string found(const std::string& body, const std::string& more = {}) {
+std::string found(const std::string& body, const std::string& more = {}, bool folding = true) {
   const auto module =
       load(head + more + ".visible .entry k(" + params + ") {\n" + registers + begin + body + "ret;\n}\n");
   const Function& f = *module->find_function("k");
@@ -31,7 +31,7 @@ std::string found(const std::string& body, const std::string& more = {}) {
     return n;
   };
   std::string out;
-  for (const UnwaitedLoad& one : unwaited_loads(f))
+  for (const UnwaitedLoad& one : unwaited_loads(f, folding))
     out += (out.empty() ? "" : " ") + std::to_string(number(one.load, false)) + ":" +
            std::to_string(number(one.begin, true)) + "-" + std::to_string(number(one.end, true));
   return out;
@@ -88,10 +88,10 @@ TEST(ClockIntervals, KnowEveryClock) {
 
 TEST(ClockIntervals, AreSilentWhereAnythingWaits) {
   const std::string load = "ld.global.u32 %r3, [%rd1+4];\n";
-  for (const char* use : {"add.u32 %r4, %r3, 1;", "mov.u32 %r4, %r3;", "st.shared.u32 [%r8], %r3;",
-                          "st.global.u32 [%rd1+8], %r3;", "setp.eq.u32 %p1, %r3, 0;",
-                          "atom.global.add.u32 %r4, [%rd1+8], %r3;\nadd.u32 %r4, %r4, 1;",
-                          "cvt.u64.u32 %rd2, %r3;", "@%p2 add.u32 %r4, %r3, 1;"})
+  for (const char* use :
+       {"add.u32 %r4, %r3, 1;", "st.shared.u32 [%r8], %r3;", "st.global.u32 [%rd1+8], %r3;",
+        "setp.eq.u32 %p1, %r3, 0;", "atom.global.add.u32 %r4, [%rd1+8], %r3;\nadd.u32 %r4, %r4, 1;",
+        "cvt.rn.f32.u32 %f1, %r3;", "@%p2 add.u32 %r4, %r3, 1;"})
     EXPECT_EQ(found("mov.u32 %r8, 0;\nsetp.eq.u32 %p2, %r8, 0;\n" + timed(load + use + "\n") +
                     store_difference + store_value + "st.global.u32 [%rd1+12], %r4;\n"),
               "")
@@ -105,6 +105,17 @@ TEST(ClockIntervals, AreSilentWhereAnythingWaits) {
       "");
   // A barrier that comes before the load orders nothing.
   EXPECT_EQ(found(timed("bar.sync 0;\n" + load) + store_difference + store_value), "0:0-1");
+}
+
+// The assembler reads the source of a copy where the copy is used; without such folding the copy waits.
+TEST(ClockIntervals, KnowThatACopyIsNoInstruction) {
+  const std::string copied = timed("ld.global.u32 %r3, [%rd1+4];\nmov.u32 %r4, %r3;\n") + store_difference +
+                             "st.global.u32 [%rd1+8], %r4;\n";
+  EXPECT_EQ(found(copied), "0:0-1");
+  EXPECT_EQ(found(copied, {}, false), "");
+  EXPECT_EQ(found(timed("ld.global.u32 %r3, [%rd1+4];\nmov.u32 %r4, %r3;\nadd.u32 %r5, %r4, 1;\n") +
+                  store_difference + "st.global.u32 [%rd1+8], %r5;\n"),
+            "");
 }
 
 TEST(ClockIntervals, AreSilentAboutStoresAndParameters) {
