@@ -26,7 +26,7 @@ namespace simtlab::cli {
 namespace {
 
 constexpr std::size_t remedies_tried = 3;
-constexpr double least_change = 0.005;   // of the time; less is nothing
+constexpr double least_change = 0.005;  // of the time; less is nothing
 
 // One limit lifted: what the model then says.
 struct Remedy {
@@ -112,11 +112,13 @@ std::string gain(const Remedy& r) {
   const char* of = std::string_view(r.metric) == "program.time" ? " for the whole program" : "";
   if (!r.measured()) return "not measured";
   if (r.gains()) return fmt::format("{:.2f}x, {} instead of {}{}", r.before / r.after, after, before, of);
-  return r.loses() ? fmt::format("{} instead of {}{}", after, before, of) : fmt::format("nothing: {} as before{}", after, of);
+  return r.loses() ? fmt::format("{} instead of {}{}", after, before, of)
+                   : fmt::format("nothing: {} as before{}", after, of);
 }
 
 // What gains is advice. What does not is no advice: of what loses it is said why.
-std::string remedies_text(const std::vector<Remedy>& remedies, std::size_t width, const report::Style& style) {
+std::string remedies_text(const std::vector<Remedy>& remedies, std::size_t width,
+                          const report::Style& style) {
   std::string gains, losses;
   for (const Remedy& r : remedies) {
     std::string& out = r.loses() ? losses : gains;
@@ -127,9 +129,11 @@ std::string remedies_text(const std::vector<Remedy>& remedies, std::size_t width
     out += fmt::format("    {}\n", report::wrapped(about, width - 4, 4));
   }
   const auto headed = [&](const char* title, const std::string& text) {
-    return text.empty() ? "" : fmt::format("\n{}\n{}", report::painted(title, report::Paint::bold, style), text);
+    return text.empty() ? ""
+                        : fmt::format("\n{}\n{}", report::painted(title, report::Paint::bold, style), text);
   };
-  return headed("What lifting a limit would gain (the model run again without it)", gains) + headed("Limits whose lifting makes it slower: no advice", losses);
+  return headed("What lifting a limit would gain (the model run again without it)", gains) +
+         headed("Limits whose lifting makes it slower: no advice", losses);
 }
 
 std::string text(const std::vector<std::string>& evidence, const std::vector<Remedy>& remedies, const std::string& note, const report::Style& style) {
@@ -150,9 +154,12 @@ std::string json(const std::string& file, const result::KernelResult& kernel, co
   out += "\n  ],\n  \"remedies\": [";
   for (std::size_t i = 0; i < remedies.size(); ++i) {
     const Remedy& r = remedies[i];
-    out += fmt::format("{}\n    {{\"what_if\": {}, \"because\": {}, \"remedy\": {}, \"metric\": {}, \"before_ns\": {}, \"after_ns\": {}{}}}", i == 0 ? "" : ",",
-                       json_string(r.name), json_string(r.because), json_string(r.what->remedy), json_string(r.metric), r.before, r.after,
-                       r.loses() ? fmt::format(", \"why_it_loses\": {}", json_string(r.why_it_loses)) : "");
+    out += fmt::format(
+        "{}\n    {{\"what_if\": {}, \"because\": {}, \"remedy\": {}, \"metric\": {}, \"before_ns\": {}, "
+        "\"after_ns\": {}{}}}",
+        i == 0 ? "" : ",", json_string(r.name), json_string(r.because), json_string(r.what->remedy),
+        json_string(r.metric), r.before, r.after,
+        r.loses() ? fmt::format(", \"why_it_loses\": {}", json_string(r.why_it_loses)) : "");
   }
   out += remedies.empty() ? "]" : "\n  ]";
   if (!note.empty()) out += fmt::format(",\n  \"note\": {}", json_string(note));

@@ -83,18 +83,24 @@ loops::Candidate rated(const loops::Description& nest, const loops::Shape& shape
   return out;
 }
 
-double l2_peak(const predict::Counts& c) { return c.l2_bytes_per_cycle * c.freq * 1e9; }
-double dram_peak(const predict::Counts& c) { return c.mem_peak_bandwidth * 1e9; }
+double l2_peak(const predict::Counts& c) {
+  return c.l2_bytes_per_cycle * c.freq * 1e9;
+}
+double dram_peak(const predict::Counts& c) {
+  return c.mem_peak_bandwidth * 1e9;
+}
 
 std::optional<double> possible_rate(double bytes, double ns, double peak) {
-  constexpr double rounding = 1e-6;   // a model may meet the peak exactly
+  constexpr double rounding = 1e-6;  // a model may meet the peak exactly
   const double rate = bytes / ns * 1e9;
-  if (!std::isfinite(rate) || rate > peak * (1 + rounding)) return std::nullopt;   // unknown bytes are NaN; an unknown peak refuses nothing
+  if (!std::isfinite(rate) || rate > peak * (1 + rounding))
+    return std::nullopt;  // unknown bytes are NaN; an unknown peak refuses nothing
   return std::min(rate, std::isnan(peak) ? rate : peak);
 }
 
-std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts, const device::Device& device, const std::string& first, const predict::Inputs& given,
-                                  const predict::Counts& evaluated) {
+std::vector<loops::Worth> worth_of(const result::KernelResult& result, const loops::NestCounts& counts,
+                                   const device::Device& device, const std::string& first,
+                                   const predict::Inputs& given, const predict::Counts& evaluated) {
   std::vector<loops::Worth> out;
   const auto or_given = [&](double C::*member, double unit, double value) { return given.has(member) ? given.counts.*member * unit : value; };
   std::vector<std::string> names = predict::model_names();

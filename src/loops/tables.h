@@ -23,7 +23,8 @@ struct Worth {
   double kernel_ns = 0;
   double launch_ns = 0, transfer_ns = 0, context_ns = 0;
   double floor_ns = 0;       // of the kernel: arithmetic alone
-  // Bytes per second that this time implies; none where a model's time is too short for what the board can move.
+  // Bytes per second that this time implies; none where a model's time is too short for what the board can
+  // move.
   std::optional<double> l2_rate, dram_rate;
 };
 

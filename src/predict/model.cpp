@@ -16,7 +16,8 @@ constexpr double step = 0.10;
 
 struct Floor {
   double compute = 0, bandwidth = 0;
-  std::string compute_by = "the issue of the instructions", bandwidth_by = "the transfer of the bytes";   // what sets them
+  std::string compute_by = "the issue of the instructions",
+              bandwidth_by = "the transfer of the bytes";  // what sets them
   bool by_compute() const { return compute >= bandwidth; }
   double cycles() const { return std::max(compute, bandwidth); }
 };
@@ -28,7 +29,8 @@ Floor floor_of(const Evaluation& e, const Counts& counts) {
   out.compute = e.compute_floor, out.bandwidth = e.bandwidth_floor;
   const auto units = units_of(counts, counts.mem_peak_bandwidth, counts.issue_per_cycle);
   const Unit *compute = longest(units, true), *memory = longest(units, false);
-  if (compute != nullptr && knows_mix(counts)) out.compute = compute->grid_cycles, out.compute_by = compute->doc;
+  if (compute != nullptr && knows_mix(counts))
+    out.compute = compute->grid_cycles, out.compute_by = compute->doc;
   if (!std::isnan(counts.dram_bytes)) out.bandwidth = memory != nullptr ? memory->grid_cycles : 0;
   if (!std::isnan(counts.dram_bytes) && memory != nullptr) out.bandwidth_by = memory->doc;
   return out;
@@ -178,7 +180,8 @@ Prediction predict(const Model& model, const Counts& counts, const Options& opti
   // The verdict is about the number that is reported.
   if (p.below_floor && !e.literal) {
     e.which_case += "; less than the floor";
-    e.limit = fmt::format("{}, the floor: the equations give less", floor.by_compute() ? floor.compute_by : floor.bandwidth_by);
+    e.limit = fmt::format("{}, the floor: the equations give less",
+                          floor.by_compute() ? floor.compute_by : floor.bandwidth_by);
   }
   return p;
 }

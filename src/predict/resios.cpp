@@ -197,7 +197,8 @@ class Queues {
       term(fmt::format("occupied_{}", work_.stations[i].name), "1", outcome.busy[i] / outcome.cycles, Evidence::ours);
     const std::string queue = outcome.busy.empty() ? "barriers" : work_.stations[most].name;
     out_.which_case = issue > outcome.cycles ? "T_issue > T_queues" : "T_queues >= T_issue";
-    out_.limit = issue > outcome.cycles ? "the issue slots of the schedulers" : fmt::format("the queue of {}: warps wait there most", queue);
+    out_.limit = issue > outcome.cycles ? "the issue slots of the schedulers"
+                                        : fmt::format("the queue of {}: warps wait there most", queue);
     if (outcome.extrapolated) out_.notes.push_back("The first waves of blocks were simulated, the others take as long as the last of them.");
     if (o_.resios_fma && !o_.resios_per_sm && o_.resios_caches && o_.resios_max_p == 0) return;
     std::string on;

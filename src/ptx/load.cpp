@@ -84,14 +84,16 @@ void collect_functions(ModuleScope& scope, std::vector<std::uint32_t>& ast_of) {
   }
 }
 
-// What clang puts in from its own headers (threadIdx.x, atomicAdd) belongs to the line of the program that called it: nobody can change the header.
-// clang does not write that line; the last one before stands for it, of the first instructions the one behind.
+// What clang puts in from its own headers (threadIdx.x, atomicAdd) belongs to the line of the program that
+// called it: nobody can change the header. clang does not write that line; the last one before stands for it,
+// of the first instructions the one behind.
 void credit_callers(Function& f, const std::map<unsigned, std::string>& files) {
   const auto of_compiler = [&](const Inst& inst) {
     const auto file = files.find(inst.file);
     return file != files.end() && file->second.find("/__clang_") != std::string::npos;
   };
-  const auto own = std::ranges::find_if(f.code, [&](const Inst& inst) { return inst.source_line != 0 && !of_compiler(inst); });
+  const auto own = std::ranges::find_if(
+      f.code, [&](const Inst& inst) { return inst.source_line != 0 && !of_compiler(inst); });
   if (own == f.code.end()) return;
   std::uint32_t file = own->file, line = own->source_line;
   for (Inst& inst : f.code) {

@@ -61,13 +61,18 @@ class Steps {
 
   std::string caches() const {
     std::string out;
-    const auto add = [&](const std::string& part) { out += part.empty() || out.empty() ? part : "; " + part; };
+    const auto add = [&](const std::string& part) {
+      out += part.empty() || out.empty() ? part : "; " + part;
+    };
     const auto hits = [&](const char* label, const std::string& level) {
-      const bool moved = differs(level + ".read.hits") || differs(level + ".read.hits_pending") || differs(level + ".read.miss_rate");
+      const bool moved = differs(level + ".read.hits") || differs(level + ".read.hits_pending") ||
+                         differs(level + ".read.miss_rate");
       const std::string before = format_hits(a_.metrics, level), after = format_hits(b_.metrics, level);
       if (moved && before != after) add(fmt::format("{} {} -> {}", label, before, after));
     };
-    const auto value = [&](const char* label, const char* name) { add(differs(name) ? moved(label, name) : ""); };
+    const auto value = [&](const char* label, const char* name) {
+      add(differs(name) ? moved(label, name) : "");
+    };
     hits("L1", "l1");
     value("L2 reads", "l2.read.accesses");
     hits("L2", "l2");

@@ -98,7 +98,8 @@ std::string level_sentence(const Facts& f) {
   if (f("l1.read.accesses") + f("l2.read.accesses") == 0) return {};
   const auto hit = [&](const std::string& level) {
     const result::HitRate rate = result::hit_rate(f.k.metrics, level);
-    return rate.accesses > 0 ? fmt::format("{} of {} sectors", format_hits(rate), format_count(rate.accesses)) : format_hits(rate);
+    return rate.accesses > 0 ? fmt::format("{} of {} sectors", format_hits(rate), format_count(rate.accesses))
+                             : format_hits(rate);
   };
   std::string out = fmt::format("L1: {}; L2: {}", hit("l1"), hit("l2"));
   double most = 0;
@@ -153,21 +154,30 @@ std::string because(const Facts& f, std::string_view what_if) {
   const result::Waits waits = result::waits_of(f.k.metrics);
   const double memory = waits.loads + waits.queue;
   if (what_if == "perfect-l1")
-    return fmt::format("{} of the slots with warps wait for memory, and L1 has {}", format_share(memory), format_hits(f.k.metrics, "l1"));
+    return fmt::format("{} of the slots with warps wait for memory, and L1 has {}", format_share(memory),
+                       format_hits(f.k.metrics, "l1"));
   if (what_if == "infinite-dram-bandwidth")
-    return fmt::format("DRAM moves {} of what a copy can reach, {} of a load's time is waiting for it", format_share(result::dram_use(f.k.metrics)),
-                       format_share(f.share_of("dram_queue") + f.share_of("dram_bank") + f.share_of("dram_bus")));
+    return fmt::format(
+        "DRAM moves {} of what a copy can reach, {} of a load's time is waiting for it",
+        format_share(result::dram_use(f.k.metrics)),
+        format_share(f.share_of("dram_queue") + f.share_of("dram_bank") + f.share_of("dram_bus")));
   if (what_if == "no-bank-conflicts")
-    return fmt::format("{} of the passes of shared memory are conflicts", format_share(f("shared.bank_conflicts") / f("shared.wavefronts")));
+    return fmt::format("{} of the passes of shared memory are conflicts",
+                       format_share(f("shared.bank_conflicts") / f("shared.wavefronts")));
   if (what_if == "perfect-coalescing")
-    return fmt::format("{} of the sectors that loads and stores touch could be spared", format_share(result::spare_sectors(f.k.metrics)));
+    return fmt::format("{} of the sectors that loads and stores touch could be spared",
+                       format_share(result::spare_sectors(f.k.metrics)));
   if (what_if == "double-occupancy")
-    return fmt::format("{} of the slots with warps wait for results, and there are more blocks than fit at once", format_share(waits.loads + waits.on_chip));
+    return fmt::format(
+        "{} of the slots with warps wait for results, and there are more blocks than fit at once",
+        format_share(waits.loads + waits.on_chip));
   if (what_if == "double-math")
-    return fmt::format("{} of the slots wait for an arithmetic pipeline, the busiest has {} of its peak", format_share(f("stall.math_pipe_throttle")),
-                       format_share(f("sol.compute")));
-  if (what_if == "alone") return fmt::format("kernels of other streams ran in {} of its time", format_share(f("gpu.overlap")));
-  return fmt::format("launching costs {} beside {} of execution", format_time(f("gpu.launch_overhead")), format_time(f("gpu.time")));
+    return fmt::format("{} of the slots wait for an arithmetic pipeline, the busiest has {} of its peak",
+                       format_share(f("stall.math_pipe_throttle")), format_share(f("sol.compute")));
+  if (what_if == "alone")
+    return fmt::format("kernels of other streams ran in {} of its time", format_share(f("gpu.overlap")));
+  return fmt::format("launching costs {} beside {} of execution", format_time(f("gpu.launch_overhead")),
+                     format_time(f("gpu.time")));
 }
 
 }  // namespace
@@ -175,7 +185,8 @@ std::string because(const Facts& f, std::string_view what_if) {
 std::vector<Suspect> suspects(const KernelResult& kernel) {
   const Facts f(kernel);
   std::vector<Suspect> out;
-  for (const result::LikelyGain& gain : result::likely_gains(kernel.metrics)) out.push_back({std::string(gain.what_if), gain.share, because(f, gain.what_if)});
+  for (const result::LikelyGain& gain : result::likely_gains(kernel.metrics))
+    out.push_back({std::string(gain.what_if), gain.share, because(f, gain.what_if)});
   return out;
 }
 
@@ -189,20 +200,25 @@ std::string loss_reason(const KernelResult& before, const KernelResult& after) {
   for (const auto& [share, name] : sorted(after.metrics, "stall.")) {
     const double more = slots(after, name) - slots(before, name);
     all += more;
-    if (more <= most || name == "no_warp") continue;   // the other SMs' schedulers wait for the last
+    if (more <= most || name == "no_warp") continue;  // the other SMs' schedulers wait for the last
     most = more;
     grown = name;
   }
   std::string out;
   const auto add = [&](const std::string& text) { out += out.empty() ? text : "; " + text; };
   const Term* term = find_term(stall_reasons(), grown);
-  if (all > 0 && !grown.empty()) add(fmt::format("more slots are lost to {}{}", printable(grown), term == nullptr ? "" : fmt::format(" ({})", term->meaning.substr(0, term->meaning.find('.')))));
+  if (all > 0 && !grown.empty())
+    add(fmt::format(
+        "more slots are lost to {}{}", printable(grown),
+        term == nullptr ? "" : fmt::format(" ({})", term->meaning.substr(0, term->meaning.find('.')))));
   for (const auto& [label, level] : {std::pair{"L1", "l1"}, {"L2", "l2"}}) {
     const std::string was = format_hits(before.metrics, level), is = format_hits(after.metrics, level);
     if (was != is) add(fmt::format("{} {} -> {}", label, was, is));
   }
-  const double was = before.metrics.get("dram.read.bytes").value_or(0), is = after.metrics.get("dram.read.bytes").value_or(0);
-  if (std::abs(is - was) > 0.01 * std::max(is, was)) add(fmt::format("DRAM reads {} -> {}", format_bytes(was), format_bytes(is)));
+  const double was = before.metrics.get("dram.read.bytes").value_or(0),
+               is = after.metrics.get("dram.read.bytes").value_or(0);
+  if (std::abs(is - was) > 0.01 * std::max(is, was))
+    add(fmt::format("DRAM reads {} -> {}", format_bytes(was), format_bytes(is)));
   return out.empty() ? "the order in which requests come is another one" : out;
 }
 

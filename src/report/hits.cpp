@@ -12,6 +12,8 @@ std::string format_hits(const result::HitRate& rate) {
   return rate.pending > 0 ? fmt::format("{} + {} pending", hits, format_share(rate.pending)) : hits;
 }
 
-std::string format_hits(const result::Metrics& metrics, const std::string& level) { return format_hits(result::hit_rate(metrics, level)); }
+std::string format_hits(const result::Metrics& metrics, const std::string& level) {
+  return format_hits(result::hit_rate(metrics, level));
+}
 
 }  // namespace simtlab::report

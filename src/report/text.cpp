@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "report/cache_text.h"
 #include "report/glossary.h"
 #include "report/hits.h"
-#include "report/cache_text.h"
 #include "report/memory_text.h"
 #include "report/predict_text.h"
 #include "report/probe_text.h"
@@ -295,9 +295,11 @@ class Writer : TextWriter {
   void coalescing(const KernelResult& k) {
     std::string parts;
     for (const result::AccessUse& a : result::badly_coalesced(k))
-      parts += fmt::format("{}{} in {}s{}", parts.empty() ? "" : ", ", format_share(a.use), a.kind, a.place.empty() ? "" : fmt::format(" ({})", printable(a.place)));
+      parts += fmt::format("{}{} in {}s{}", parts.empty() ? "" : ", ", format_share(a.use), a.kind,
+                           a.place.empty() ? "" : fmt::format(" ({})", printable(a.place)));
     if (parts.empty()) return;
-    line("  Coalescing: " + wrapped("of the sectors that they touch, threads use " + parts, std::max(style_.width, 60u) - 2, 14));
+    line("  Coalescing: " + wrapped("of the sectors that they touch, threads use " + parts,
+                                    std::max(style_.width, 60u) - 2, 14));
   }
 
   void occupancy(const KernelResult& k) {

@@ -14,7 +14,9 @@ std::string text_of(const Cell& cell) {
 std::string worst_place(const KernelResult& kernel, const std::string& kind) {
   const Table* table = find(kernel.tables, "coalescing");
   if (table == nullptr) return {};
-  const auto at = [&](const std::vector<Cell>& row, const char* name) -> const Cell& { return row[column("coalescing", name)]; };
+  const auto at = [&](const std::vector<Cell>& row, const char* name) -> const Cell& {
+    return row[column("coalescing", name)];
+  };
   for (const auto& row : table->rows) {
     if (text_of(at(row, "kind")) != kind) continue;
     const std::string file = text_of(at(row, "file"));
@@ -28,7 +30,8 @@ std::string worst_place(const KernelResult& kernel, const std::string& kind) {
 
 std::optional<AccessUse> badly_coalesced(const KernelResult& kernel, const std::string& kind) {
   const std::string prefix = kind == "atomic" ? "atomic" : "global." + kind;
-  const auto efficiency = kernel.metrics.get(prefix + ".efficiency"), sectors = kernel.metrics.get(prefix + ".sectors");
+  const auto efficiency = kernel.metrics.get(prefix + ".efficiency"),
+             sectors = kernel.metrics.get(prefix + ".sectors");
   if (!efficiency || *efficiency >= well_coalesced) return std::nullopt;
   // A result without sectors has no accesses to speak of only if it says so.
   if (sectors.value_or(1) == 0) return std::nullopt;

@@ -1,4 +1,5 @@
-// Global accesses whose threads use little of what they touch: the table "coalescing" of a kernel, and the kinds of accesses that it is about.
+// Global accesses whose threads use little of what they touch: the table "coalescing" of a kernel, and the
+// kinds of accesses that it is about.
 #pragma once
 
 #include <optional>
@@ -13,10 +14,10 @@ namespace simtlab::result {
 inline constexpr double well_coalesced = 0.75;
 
 struct AccessUse {
-  std::string kind;     // "load", "store", "atomic"
-  double use = 0;       // below well_coalesced
-  double sectors = 0;   // touched
-  std::string place;    // of the line that wastes most of them, "a.cu:8"; empty if the result does not say
+  std::string kind;    // "load", "store", "atomic"
+  double use = 0;      // below well_coalesced
+  double sectors = 0;  // touched
+  std::string place;   // of the line that wastes most of them, "a.cu:8"; empty if the result does not say
 };
 // The kinds that are not well coalesced, in the order above.
 std::vector<AccessUse> badly_coalesced(const KernelResult& kernel);

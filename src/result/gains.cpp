@@ -11,29 +11,38 @@ constexpr double least_share = 0.005;
 
 class Facts {
  public:
-  explicit Facts(const Metrics& metrics) : m_(metrics), waits_(waits_of(metrics)), spare_(spare_sectors(metrics)) {}
+  explicit Facts(const Metrics& metrics)
+      : m_(metrics), waits_(waits_of(metrics)), spare_(spare_sectors(metrics)) {}
 
   std::vector<LikelyGain> run() {
     add("perfect-l1", perfect_l1());
-    add("infinite-dram-bandwidth", (waits_.loads + waits_.queue + waits_.stores) * std::max(queueing(), dram_use(m_) - unfelt_dram_use));
-    add("no-bank-conflicts", conflicts() * (get("stall.short_scoreboard") + get("stall.mio_throttle") + get("shared.utilisation") / 2));
+    add("infinite-dram-bandwidth",
+        (waits_.loads + waits_.queue + waits_.stores) * std::max(queueing(), dram_use(m_) - unfelt_dram_use));
+    add("no-bank-conflicts", conflicts() * (get("stall.short_scoreboard") + get("stall.mio_throttle") +
+                                            get("shared.utilisation") / 2));
     // Fewer sectors empty the queue; other waits they shorten by a part.
-    add("perfect-coalescing", std::min(spare_ * (of_queue * waits_.queue + of_loads * waits_.loads + of_stores * waits_.stores), 1.0));
+    add("perfect-coalescing",
+        std::min(spare_ * (of_queue * waits_.queue + of_loads * waits_.loads + of_stores * waits_.stores),
+                 1.0));
     const double busiest = std::max(get("dram.utilisation"), get("l2.utilisation"));
-    if (get("gpu.waves") > 1 || !m_.get("gpu.waves"))   // several launches: not known
+    if (get("gpu.waves") > 1 || !m_.get("gpu.waves"))  // several launches: not known
       add("double-occupancy", (waits_.loads + waits_.on_chip) * (1 - waits_.selected) * (1 - busiest));
-    add("double-math", get("stall.math_pipe_throttle") + (get("sol.compute") > 0.6 ? get("sol.compute") / 4 : 0));
+    add("double-math",
+        get("stall.math_pipe_throttle") + (get("sol.compute") > 0.6 ? get("sol.compute") / 4 : 0));
     add("alone", get("gpu.overlap"));
     const double overhead = get("gpu.launch_overhead"), time = get("gpu.time");
     add("zero-launch-cost", time > 0 ? overhead / (overhead + time) / 4 : 0);
-    std::ranges::sort(out_, [](const LikelyGain& a, const LikelyGain& b) { return a.share != b.share ? a.share > b.share : a.what_if < b.what_if; });
+    std::ranges::sort(out_, [](const LikelyGain& a, const LikelyGain& b) {
+      return a.share != b.share ? a.share > b.share : a.what_if < b.what_if;
+    });
     return std::move(out_);
   }
 
  private:
   // Fitted to the gains that the model shows for the examples on six GPUs, gtx480 to h100.
-  static constexpr double of_queue = 1.2, of_loads = 0.25, of_stores = 0.5;   // that coalescing saves
-  static constexpr double congestion = 1.3;   // of the waits for data: behind sectors that could be spared; L1 does not help
+  static constexpr double of_queue = 1.2, of_loads = 0.25, of_stores = 0.5;  // that coalescing saves
+  static constexpr double congestion =
+      1.3;  // of the waits for data: behind sectors that could be spared; L1 does not help
   static constexpr double l1_of_queue = 0.5, unfelt_dram_use = 0.4;
 
   double get(const char* name) const { return m_.get(name).value_or(0); }
@@ -46,15 +55,22 @@ class Facts {
     const double loads = get("global.load.sectors") + get("local.load.sectors") + get("texture.requests");
     if (loads == 0) return 0;
     const double share = loads / (loads + get("global.store.sectors") + get("local.store.sectors"));
-    const double misses = get("l1.read.accesses") > 0 ? get("l1.read.miss_rate") : 1;   // where L1 caches nothing
-    return waits_.loads * std::max(1 - congestion * spare_ * waits_.queue, 0.0) + l1_of_queue * waits_.queue * share * misses;
+    const double misses =
+        get("l1.read.accesses") > 0 ? get("l1.read.miss_rate") : 1;  // where L1 caches nothing
+    return waits_.loads * std::max(1 - congestion * spare_ * waits_.queue, 0.0) +
+           l1_of_queue * waits_.queue * share * misses;
   }
   // Of a load's time; known where it was observed.
   double queueing() const {
     const double all = get("load.latency");
-    return all > 0 ? (get("load.latency.dram_queue") + get("load.latency.dram_bank") + get("load.latency.dram_bus")) / all : 0;
+    return all > 0 ? (get("load.latency.dram_queue") + get("load.latency.dram_bank") +
+                      get("load.latency.dram_bus")) /
+                         all
+                   : 0;
   }
-  double conflicts() const { return get("shared.wavefronts") > 0 ? get("shared.bank_conflicts") / get("shared.wavefronts") : 0; }
+  double conflicts() const {
+    return get("shared.wavefronts") > 0 ? get("shared.bank_conflicts") / get("shared.wavefronts") : 0;
+  }
 
   const Metrics& m_;
   Waits waits_;
@@ -64,7 +80,9 @@ class Facts {
 
 }  // namespace
 
-std::vector<LikelyGain> likely_gains(const Metrics& metrics) { return Facts(metrics).run(); }
+std::vector<LikelyGain> likely_gains(const Metrics& metrics) {
+  return Facts(metrics).run();
+}
 
 Waits waits_of(const Metrics& metrics) {
   const auto get = [&](const char* name) { return metrics.get(name).value_or(0); };
@@ -82,14 +100,16 @@ double spare_sectors(const Metrics& metrics) {
   for (const char* kind : {"global.load", "global.store"}) {
     const auto get = [&](const char* name) { return metrics.get(std::string(kind) + name).value_or(0); };
     touched += get(".sectors");
-    needed += std::min(get(".sectors"), std::max(get(".bytes") / 32, get(".requests")));   // an access touches one at least
+    needed += std::min(get(".sectors"),
+                       std::max(get(".bytes") / 32, get(".requests")));  // an access touches one at least
   }
   return touched > 0 ? 1 - needed / touched : 0;
 }
 
 double dram_use(const Metrics& metrics) {
   const double sustained = metrics.get("peak.bandwidth.dram.sustained").value_or(0);
-  const double share = sustained > 0 ? metrics.get("dram.bandwidth").value_or(0) / sustained : metrics.get("dram.utilisation").value_or(0);
+  const double share = sustained > 0 ? metrics.get("dram.bandwidth").value_or(0) / sustained
+                                     : metrics.get("dram.utilisation").value_or(0);
   return std::min(share, 1.0);
 }
 

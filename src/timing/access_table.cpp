@@ -15,24 +15,29 @@ namespace {
 
 constexpr std::size_t most_rows = 8;
 
-const char* kind_of(ptx::OpClass c) { return c == ptx::OpClass::atomic ? "atomic" : c == ptx::OpClass::store ? "store" : "load"; }
+const char* kind_of(ptx::OpClass c) {
+  return c == ptx::OpClass::atomic ? "atomic" : c == ptx::OpClass::store ? "store" : "load";
+}
 
 // A source line, or a line of PTX where the source is not known.
 struct Line {
   std::string function;
-  std::uint32_t ptx_line = 0, source_line = 0;   // of the first of its instructions
+  std::uint32_t ptx_line = 0, source_line = 0;  // of the first of its instructions
   std::string file;
   SpaceCounters counters;
 };
 
-std::uint64_t wasted(const SpaceCounters& c) { return c.sectors * 32 - std::min(c.bytes, c.sectors * 32); }
+std::uint64_t wasted(const SpaceCounters& c) {
+  return c.sectors * 32 - std::min(c.bytes, c.sectors * 32);
+}
 
 }  // namespace
 
 void AccessTable::find(const Program& program) {
   const auto known = std::ranges::find(entries_, &program, [](const auto& entry) { return entry->program; });
   if (known == entries_.end()) {
-    entries_.push_back(std::make_unique<Entry>(Entry{&program, std::vector<SpaceCounters>(program.access_count())}));
+    entries_.push_back(
+        std::make_unique<Entry>(Entry{&program, std::vector<SpaceCounters>(program.access_count())}));
     last_ = entries_.back().get();
   } else {
     last_ = known->get();
@@ -48,7 +53,8 @@ void AccessTable::add(const AccessTable& other) {
 }
 
 result::Table AccessTable::wasteful(const ptx::Module& module) const {
-  // By kind and place: copies of an unrolled line count together. A map, so that nothing depends on which SM came first.
+  // By kind and place: copies of an unrolled line count together. A map, so that nothing depends on which SM
+  // came first.
   std::map<std::tuple<std::string, std::string, std::uint32_t, std::string>, Line> lines;
   for (const auto& entry : entries_)
     for (const InstInfo& info : entry->program->code()) {
@@ -57,24 +63,31 @@ result::Table AccessTable::wasteful(const ptx::Module& module) const {
       const auto file = module.files.find(inst.file);
       const bool known = inst.source_line != 0 && file != module.files.end();
       const std::string& function = entry->program->function().name;
-      Line& line = lines[{kind_of(info.op_class), known ? file->second : std::string(), known ? inst.source_line : inst.line, known ? std::string() : function}];
+      Line& line = lines[{kind_of(info.op_class), known ? file->second : std::string(),
+                          known ? inst.source_line : inst.line, known ? std::string() : function}];
       if (line.counters.requests == 0 || inst.line < line.ptx_line)
-        line = {function, inst.line, known ? inst.source_line : 0, known ? file->second : std::string(), line.counters};
+        line = {function, inst.line, known ? inst.source_line : 0, known ? file->second : std::string(),
+                line.counters};
       line.counters.add(entry->counters[info.access]);
     }
   std::vector<std::pair<std::string, const Line*>> order;
   for (const auto& [key, line] : lines)
-    if (const double use = static_cast<double>(line.counters.bytes) / static_cast<double>(line.counters.sectors * 32); use < result::well_coalesced)
+    if (const double use =
+            static_cast<double>(line.counters.bytes) / static_cast<double>(line.counters.sectors * 32);
+        use < result::well_coalesced)
       order.emplace_back(std::get<0>(key), &line);
-  std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& row) { return wasted(row.second->counters); });
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const auto& row) { return wasted(row.second->counters); });
   if (order.size() > most_rows) order.resize(most_rows);
   result::Table out{"coalescing", {}};
   const ptx::TextLines text(module);
   for (const auto& [kind, line] : order) {
     const SpaceCounters& c = line->counters;
     const bool known = !line->file.empty();
-    out.rows.push_back({kind, line->function, std::uint64_t{line->ptx_line}, text[line->ptx_line], known ? result::Cell(line->file) : result::Cell(),
-                        known ? result::Cell(std::uint64_t{line->source_line}) : result::Cell(), c.requests, c.sectors, c.bytes,
+    out.rows.push_back({kind, line->function, std::uint64_t{line->ptx_line}, text[line->ptx_line],
+                        known ? result::Cell(line->file) : result::Cell(),
+                        known ? result::Cell(std::uint64_t{line->source_line}) : result::Cell(), c.requests,
+                        c.sectors, c.bytes,
                         static_cast<double>(c.bytes) / static_cast<double>(c.sectors * 32)});
   }
   return out;

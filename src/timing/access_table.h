@@ -1,4 +1,5 @@
-// What each static instruction asked of global memory, always counted: run names the line whose accesses waste most, without --lines.
+// What each static instruction asked of global memory, always counted: run names the line whose accesses
+// waste most, without --lines.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,14 @@ class AccessTable {
   }
   void add(const AccessTable& other);
 
-  // Rows of the table "coalescing": source lines whose threads use little of the sectors that they touch, most wasted sectors first.
+  // Rows of the table "coalescing": source lines whose threads use little of the sectors that they touch,
+  // most wasted sectors first.
   result::Table wasteful(const ptx::Module& module) const;
 
  private:
   struct Entry {
     const Program* program;
-    std::vector<SpaceCounters> counters;   // by InstInfo::access
+    std::vector<SpaceCounters> counters;  // by InstInfo::access
   };
   void find(const Program& program);
 

@@ -1,9 +1,11 @@
 // --what-if perfect-coalescing, and the L1 of the code as it is written.
 //
-// Packing an access into few sectors changes which ones it touches, and with that the reuse: a thread that walks along a row finds seven of
-// eight elements in the sector that the first one brought, while of packed accesses each asks for new sectors. Coalescing is to make accesses
-// cheaper, not to take the hits away. So this L1 follows the accesses as they are written. A load that would find all its sectors here does
-// not wait for those that the packed access lacks; they are fetched all the same, so that the traffic is that of the packed accesses.
+// Packing an access into few sectors changes which ones it touches, and with that the reuse: a thread that
+// walks along a row finds seven of eight elements in the sector that the first one brought, while of packed
+// accesses each asks for new sectors. Coalescing is to make accesses cheaper, not to take the hits away. So
+// this L1 follows the accesses as they are written. A load that would find all its sectors here does not wait
+// for those that the packed access lacks; they are fetched all the same, so that the traffic is that of the
+// packed accesses.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,8 @@ class AsWritten {
     lacking_.clear();
     for (unsigned i = 0; i < segments.count; ++i) {
       const std::uint8_t wanted = l1_.widen(segments.items[i].sectors);
-      if (l1_.read(segments.items[i].line, wanted).miss != 0) lacking_.emplace_back(segments.items[i].line, wanted);
+      if (l1_.read(segments.items[i].line, wanted).miss != 0)
+        lacking_.emplace_back(segments.items[i].line, wanted);
     }
     return lacking_.empty();
   }
@@ -41,7 +44,7 @@ class AsWritten {
   }
   void ends(std::uint32_t load) {
     if (load >= under_way_.size()) return;
-    memory::Evictions evicted;   // global memory is written through: nothing is lost
+    memory::Evictions evicted;  // global memory is written through: nothing is lost
     for (const auto& [line, sectors] : under_way_[load]) {
       evicted.count = 0;
       l1_.fill(line, sectors, false, evicted);
@@ -57,11 +60,11 @@ class AsWritten {
   }
 
  private:
-  using Lacking = std::vector<std::pair<std::uint64_t, std::uint8_t>>;   // lines and their sectors
+  using Lacking = std::vector<std::pair<std::uint64_t, std::uint8_t>>;  // lines and their sectors
   memory::Cache l1_;
   const device::Device& device_;
   Lacking lacking_;
-  std::vector<Lacking> under_way_;   // by load
+  std::vector<Lacking> under_way_;  // by load
 };
 
 }  // namespace simtlab::timing

@@ -1,14 +1,15 @@
 // The sentence that names what bounds a kernel.
 //
-// Rule: the cause is what lifting a limit may gain most (result/gains.h), as `explain` measures it. Of memory below L1 the part with the highest
-// share of its peak is named, if that is 60 % or more, else latency. Where no limit promises a gain, the busiest part of the SM bounds the
-// kernel, or latency, and the commonest stall says which. For DRAM the peak is what can be reached. The evidence is in the sentence.
+// Rule: the cause is what lifting a limit may gain most (result/gains.h), as `explain` measures it. Of memory
+// below L1 the part with the highest share of its peak is named, if that is 60 % or more, else latency. Where
+// no limit promises a gain, the busiest part of the SM bounds the kernel, or latency, and the commonest stall
+// says which. For DRAM the peak is what can be reached. The evidence is in the sentence.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "result/coalescing.h"
 #include "result/gains.h"
@@ -31,7 +32,7 @@ constexpr Part memory_parts[] = {
     {"shared.utilisation", "shared memory", "remove bank conflicts, use wider accesses, keep values in registers"},
 };
 
-constexpr std::size_t below_l1 = 3;   // so many of them
+constexpr std::size_t below_l1 = 3;  // so many of them
 
 constexpr Part pipe_parts[] = {
     {"pipe.fma", "the arithmetic pipeline (fma)", "do less arithmetic per result"},
@@ -69,7 +70,8 @@ using result::share_text;
 
 // From here on a part bounds the kernel.
 constexpr double bound_share = 0.60;
-// A limit whose lifting may save less of the time is no cause, and beside a busy part it has to be worth more.
+// A limit whose lifting may save less of the time is no cause, and beside a busy part it has to be worth
+// more.
 constexpr double least_gain = 0.10, least_gain_beside = 0.20;
 // The estimates of two limits that are nearer to each other than this don't tell which is the greater.
 constexpr double clear_lead = 1.5, clear_gain = 0.30;
@@ -83,16 +85,20 @@ double reachable_bandwidth(const LaunchStatistics& s) {
 
 class Sentence {
  public:
-  Sentence(const result::KernelResult& kernel, const LaunchStatistics& s) : k_(kernel), m_(kernel.metrics), s_(s) {
+  Sentence(const result::KernelResult& kernel, const LaunchStatistics& s)
+      : k_(kernel), m_(kernel.metrics), s_(s) {
     for (const result::LikelyGain& gain : result::likely_gains(m_))
-      if (gain.what_if != "alone" && gain.what_if != "zero-launch-cost") gains_.push_back(gain);   // not of the kernel itself
+      if (gain.what_if != "alone" && gain.what_if != "zero-launch-cost")
+        gains_.push_back(gain);  // not of the kernel itself
     const double issue = get("sol.issue");
     busy_part_ = std::max({busiest(memory_parts, memory_part_), busiest(pipe_parts, pipe_part_), issue});
   }
 
   std::string run() const {
-    const double least = std::max(share_of(pipe_part_), get("sol.issue")) >= bound_share ? least_gain_beside : least_gain;
-    if (gains_.empty() || gains_.front().share < least) return busy_part_ >= bound_share ? busy_sentence() : latency_sentence() + doubt();
+    const double least =
+        std::max(share_of(pipe_part_), get("sol.issue")) >= bound_share ? least_gain_beside : least_gain;
+    if (gains_.empty() || gains_.front().share < least)
+      return busy_part_ >= bound_share ? busy_sentence() : latency_sentence() + doubt();
     const std::string_view top = gains_.front().what_if;
     if (top == "perfect-coalescing") return coalescing_sentence() + doubt();
     if (top == "no-bank-conflicts") return conflicts_sentence() + doubt();
@@ -107,7 +113,9 @@ class Sentence {
   double share_of(const Part* part) const {
     if (part == nullptr) return 0;
     const double share = get(part->metric);
-    return part == &memory_parts[0] && share > 0 ? std::min(share * s_.device.dram.bandwidth / reachable_bandwidth(s_), 1.0) : share;
+    return part == &memory_parts[0] && share > 0
+               ? std::min(share * s_.device.dram.bandwidth / reachable_bandwidth(s_), 1.0)
+               : share;
   }
   double busiest(std::span<const Part> parts, const Part*& best) const {
     for (const Part& part : parts)
@@ -117,42 +125,56 @@ class Sentence {
 
   // What `run` estimates `explain` measures; said where the estimates are close or low.
   std::string doubt() const {
-    const bool clear = !gains_.empty() && gains_.front().share >= clear_gain && (gains_.size() == 1 || gains_[0].share >= clear_lead * rival());
+    const bool clear = !gains_.empty() && gains_.front().share >= clear_gain &&
+                       (gains_.size() == 1 || gains_[0].share >= clear_lead * rival());
     return clear ? "" : " This is an estimate: `simtlab explain` of the result measures what gains most.";
   }
   // The next limit that is another cause: L1 and DRAM are one, a load that hits L1 needs neither.
   double rival() const {
-    const auto below_l1 = [](std::string_view name) { return name == "perfect-l1" || name == "infinite-dram-bandwidth"; };
+    const auto below_l1 = [](std::string_view name) {
+      return name == "perfect-l1" || name == "infinite-dram-bandwidth";
+    };
     for (const result::LikelyGain& gain : gains_)
-      if (gain.what_if != gains_[0].what_if && !(below_l1(gain.what_if) && below_l1(gains_[0].what_if))) return gain.share;
+      if (gain.what_if != gains_[0].what_if && !(below_l1(gain.what_if) && below_l1(gains_[0].what_if)))
+        return gain.share;
     return 0;
   }
 
   std::string busy_sentence() const {
     const double memory = share_of(memory_part_), pipe = share_of(pipe_part_), issue = get("sol.issue");
     if (issue > pipe && issue > memory)
-      return fmt::format("Bound by instruction issue: an instruction is issued in {} of the scheduler slots; execute fewer instructions.", share_text(issue));
+      return fmt::format(
+          "Bound by instruction issue: an instruction is issued in {} of the scheduler slots; execute fewer "
+          "instructions.",
+          share_text(issue));
     return part_sentence(memory >= pipe ? *memory_part_ : *pipe_part_);
   }
   std::string part_sentence(const Part& part) const {
     const std::string share = share_text(share_of(&part));
     if (&part == &memory_parts[0])
-      return fmt::format("Bound by {}: {} of what such reads and writes can reach ({} of the theoretical peak, {}); {}.", part.what, share, share_text(get(part.metric)),
-                         part.metric, part.remedy);
+      return fmt::format(
+          "Bound by {}: {} of what such reads and writes can reach ({} of the theoretical peak, {}); {}.",
+          part.what, share, share_text(get(part.metric)), part.metric, part.remedy);
     return fmt::format("Bound by {}: {} of its peak ({}); {}.", part.what, share, part.metric, part.remedy);
   }
 
   std::string coalescing_sentence() const {
     std::optional<result::AccessUse> worst;
     for (result::AccessUse& use : result::badly_coalesced(k_))
-      if (use.kind != "atomic" && (!worst || use.sectors * (1 - use.use) > worst->sectors * (1 - worst->use))) worst = std::move(use);
-    if (!worst) return latency_sentence();   // a little everywhere
-    return fmt::format("Bound by uncoalesced {}s{}: of the sectors that they touch, threads use {} (global.{}.efficiency); let neighbouring threads access neighbouring addresses.",
-                       worst->kind, worst->place.empty() ? "" : fmt::format(" ({})", worst->place), share_text(worst->use), worst->kind);
+      if (use.kind != "atomic" && (!worst || use.sectors * (1 - use.use) > worst->sectors * (1 - worst->use)))
+        worst = std::move(use);
+    if (!worst) return latency_sentence();  // a little everywhere
+    return fmt::format(
+        "Bound by uncoalesced {}s{}: of the sectors that they touch, threads use {} (global.{}.efficiency); "
+        "let neighbouring threads access neighbouring addresses.",
+        worst->kind, worst->place.empty() ? "" : fmt::format(" ({})", worst->place), share_text(worst->use),
+        worst->kind);
   }
   std::string conflicts_sentence() const {
-    return fmt::format("Bound by bank conflicts of shared memory: {} of its passes (shared.bank_conflicts); pad or swizzle arrays in shared memory.",
-                       share_text(get("shared.bank_conflicts") / get("shared.wavefronts")));
+    return fmt::format(
+        "Bound by bank conflicts of shared memory: {} of its passes (shared.bank_conflicts); pad or swizzle "
+        "arrays in shared memory.",
+        share_text(get("shared.bank_conflicts") / get("shared.wavefronts")));
   }
   // What lies below L1: a part that is busy, else the latency of the way.
   std::string memory_sentence() const {
@@ -161,16 +183,21 @@ class Sentence {
     if (share >= bound_share) return part_sentence(*busy);
     const double empty = get("stall.no_warp");
     const result::Waits waits = result::waits_of(m_);
-    std::string out = fmt::format("Bound by the latency of memory: no part reaches more than {} of its peak, and where there are warps, they wait in {} of the scheduler slots for "
-                                  "data from L1, L2 or DRAM (long_scoreboard); try more independent loads per thread, more warps, or reuse closer to the SM.",
-                                  share_text(highest()), share_text(waits.loads));
-    if (empty > waits.loads * (1 - empty)) out += fmt::format(" There is little work to hide it: {}.", empty_text());
+    std::string out = fmt::format(
+        "Bound by the latency of memory: no part reaches more than {} of its peak, and where there are "
+        "warps, they wait in {} of the scheduler slots for "
+        "data from L1, L2 or DRAM (long_scoreboard); try more independent loads per thread, more warps, or "
+        "reuse closer to the SM.",
+        share_text(highest()), share_text(waits.loads));
+    if (empty > waits.loads * (1 - empty))
+      out += fmt::format(" There is little work to hide it: {}.", empty_text());
     return out;
   }
 
   double highest() const { return std::max(get("sol.compute"), get("sol.memory")); }
   std::string empty_text() const {
-    return fmt::format("schedulers have no warp in {} of their slots ({:.2f} waves of blocks)", share_text(get("stall.no_warp")), get("gpu.waves"));
+    return fmt::format("schedulers have no warp in {} of their slots ({:.2f} waves of blocks)",
+                       share_text(get("stall.no_warp")), get("gpu.waves"));
   }
 
   std::string latency_sentence() const {
@@ -184,9 +211,12 @@ class Sentence {
     }
     const double total = get("scheduler.slots");
     const double share = total > 0 ? static_cast<double>(most) / total : 0;
-    if (top == nullptr || get("stall.no_warp") > share) return fmt::format("Too little work: {}; launch more or longer blocks.", empty_text());
-    return fmt::format("Bound by latency: no part reaches more than {} of its peak, and in {} of the scheduler slots warps are {} ({}); try {}.", share_text(highest()),
-                       share_text(share), top->meaning, name_of(top->stall), top->remedy);
+    if (top == nullptr || get("stall.no_warp") > share)
+      return fmt::format("Too little work: {}; launch more or longer blocks.", empty_text());
+    return fmt::format(
+        "Bound by latency: no part reaches more than {} of its peak, and in {} of the scheduler slots warps "
+        "are {} ({}); try {}.",
+        share_text(highest()), share_text(share), top->meaning, name_of(top->stall), top->remedy);
   }
 
   const result::KernelResult& k_;
@@ -199,7 +229,9 @@ class Sentence {
 
 }  // namespace
 
-std::string bottleneck_of(const result::KernelResult& kernel, const LaunchStatistics& statistics) { return Sentence(kernel, statistics).run(); }
+std::string bottleneck_of(const result::KernelResult& kernel, const LaunchStatistics& statistics) {
+  return Sentence(kernel, statistics).run();
+}
 
 std::vector<std::string> not_modelled(const LaunchStatistics& s) {
   std::vector<std::string> ids = {"D-TIMING-1", "D-TIMING-2", "D-TIMING-3"};

@@ -29,7 +29,8 @@ Sm::Sm(std::uint32_t id, const SmConfig& config, Interconnect& network)
       l1_unit_(static_cast<unsigned>(std::countr_zero(config.device.l1.sector_bytes / stream::sector_bytes))),
       l1_sector_cost_(memory::to_fixed(32 / config.device.l1.bytes_per_cycle)) {
   if (config.what_if.perfect_coalescing)
-    as_written_ = std::make_unique<AsWritten>(memory::cache_config(config.device.l1, config.device.l1.bytes, id), config.device);
+    as_written_ = std::make_unique<AsWritten>(
+        memory::cache_config(config.device.l1, config.device.l1.bytes, id), config.device);
 }
 
 void Sm::begin(std::uint64_t epoch) {

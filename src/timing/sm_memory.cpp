@@ -130,7 +130,8 @@ void Sm::count_global(std::uint32_t number, const InstInfo& info, const stream::
   space.add(one);
 }
 
-// --what-if perfect-coalescing: as few sectors as the bytes fill. Tells whether the access as it is written finds its data in L1.
+// --what-if perfect-coalescing: as few sectors as the bytes fill. Tells whether the access as it is written
+// finds its data in L1.
 bool Sm::pack(const InstInfo& info, const stream::Step& step, bool looks_into_l1) {
   const bool store = info.op_class == OpClass::store;
   if (store) as_written_->stores(segments_);
@@ -167,7 +168,8 @@ void Sm::global_access(std::uint32_t number, const InstInfo& info, const stream:
   const bool answers = instruction.access == Access::load || instruction.access == Access::atomic;
   if (answers) {
     instruction.load = new_load(number, info);
-    if (as_written_ != nullptr && instruction.cached && !local && !atomic) as_written_->begins(instruction.load);
+    if (as_written_ != nullptr && instruction.cached && !local && !atomic)
+      as_written_->begins(instruction.load);
     if (observer_ != nullptr) observer_->load_begins(instruction.load, number, *info.inst, now);
     set_destinations(number, *warp.program, info, open_entry(Stall::long_scoreboard));
   }

@@ -91,7 +91,7 @@ class Explain(Case):
     def test_evidence_is_read_from_the_file(self):
         done = self.ok("explain", self.result())
         text = " ".join(done.stdout.split())
-        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "L1 hits", "--lines of `simtlab run` records them", "was not tried: --rerun runs the command of the file again for each, about "):
+        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "L1: ", "--lines of `simtlab run` records them", "was not tried: --rerun runs the command of the file again for each, about "):
             self.assertIn(word, text)
         self.assertNotIn("loads take", text)
         self.assertEqual(done.stderr, "")
@@ -108,7 +108,7 @@ class Explain(Case):
 
     def test_evidence_and_remedies(self):
         text = self.ok("explain", self.result(), "--rerun").stdout
-        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "loads take", "L1 hits", "The line that takes most", "lifting a limit"):
+        for word in ("saxpy takes", "Schedulers issued", "long_scoreboard", "loads take", "L1: ", "The line that takes most", "lifting a limit"):
             self.assertIn(word, text)
 
     def test_each_remedy_is_a_run_of_the_model(self):

@@ -92,6 +92,8 @@ def test_the_other_commands(examples, saxpy):
     assert predicted.metric("predict.roofline.time") > 0
     cached = simtlab.cache(*what, **options)
     assert cached.metric("l1.read.accesses") == cached.metric("l1.read.hits") + cached.metrics().get("l1.read.hits_pending", 0) + cached.metric("l1.read.misses")
+    rates = [cached.metric(f"l1.read.{rate}_rate") for rate in ("hit", "pending", "miss")]
+    assert abs(sum(rates) - 1) < 1e-9 and abs(rates[0] * cached.metric("l1.read.accesses") - cached.metric("l1.read.hits")) < 1e-3
     memory = simtlab.dram(dram="ddr4-3200", generate="stream", requests=5000)
     assert 0 < memory.metric("dram.bandwidth.share") <= 1
     probed = simtlab.probe(gpu="gtx480", only=["clock"])
