@@ -11,7 +11,8 @@ namespace simtlab::report {
 
 std::string html_escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) switch (c) {
+  // Line ends stay; what a terminal or an editor would obey is no part of a page either.
+  for (const char c : shown_lines(text, text.size())) switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
@@ -25,7 +26,7 @@ std::string html_escaped(std::string_view text) {
 std::string html_json(const ChartData& data) {
   std::string out;
   // No < in it: neither an end of the script nor a comment can begin.
-  for (const char c : data.dump(-1, ' ', false, ChartData::error_handler_t::replace)) {
+  for (const char c : data.dump(-1, ' ', true, ChartData::error_handler_t::replace)) {
     if (c == '<')
       out += "\\u003c";
     else
