@@ -38,7 +38,7 @@ bool same_values(const Json& a, const Json& b) {
 std::string in_words(const Json& axis) {
   if (axis.contains("values")) return shown(fmt::format("{}", fmt::join(texts(axis["values"]), ", ")), most_text);
   const Json& r = axis.at("range");
-  return fmt::format("{} to {}{}{}", r.at(0).dump(), r.at(1).dump(), r.at(4).get<std::string>(), r.at(3).get<bool>() ? " (log)" : "");
+  return fmt::format("{:g} to {:g}{}{}", r.at(0).get<double>(), r.at(1).get<double>(), r.at(4).get<std::string>(), r.at(3).get<bool>() ? " (log)" : "");
 }
 
 const Json* find_axis(const Json& axes, const std::string& name) {
