@@ -1,5 +1,7 @@
 #include "base/team.h"
 
+#include "base/own_threads.h"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -60,6 +62,7 @@ void Team::do_all(std::size_t count, Call call, void* job) {
 }
 
 void Team::member() {
+  const OwnThread ours;
   std::uint64_t done = 0;   // number of the last list
   while (true) {
     std::uint64_t now = list_.load(std::memory_order_acquire);

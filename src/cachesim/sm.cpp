@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/error.h"
 
@@ -30,6 +32,29 @@ void look_at_stride(Stride& stride, const stream::Step& step) {
 
 void LaunchState::check_interrupt() const {
   if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
+}
+
+void LaunchState::look_ahead() {
+  const std::uint64_t work = warp_instructions + 16 * thread_accesses;   // an access through the caches takes longer
+  if (std::exchange(seen_blocks, blocks.taken()) != blocks.taken()) return lookout.restart(work);
+  if (!lookout.due(work)) return;
+  const std::uint32_t steps = lookout.steps();
+  lookout.looked(work);
+  std::vector<exec::Stuck> who;
+  if (!std::ranges::all_of(sms, [&](Sm* sm) { return sm->stuck(steps, who); }) || who.empty()) return;
+  if (blocks.closed()) {   // a sample that has enough: they wait for blocks beyond it
+    blocks.reopen();
+    for (bool any = true; any;) {
+      any = false;
+      for (Sm* const sm : sms) any = sm->accept_block() || any;
+    }
+    return;
+  }
+  if (part)
+    throw Error(ExitCode::unsupported, "cache-part", fmt::format("blocks of kernel '{}' wait for what others do, and the study leaves blocks out", source.function().name),
+                "study the whole grid: without --sms and --groups");
+  if (waits_for_others) waits_for_others();
+  exec::report_stuck(who, exec::not_started(source.function().name, source.grid(), source.block_number(blocks.next()), blocks.end() - blocks.next()));
 }
 
 Sm::Sm(std::uint32_t id, LaunchState& launch, L1& l1, Picture* picture)
@@ -74,6 +99,11 @@ Accessor Sm::accessor(std::uint32_t place) const {
 void Sm::check_progress() const {
   for (const Resident& resident : residents_)
     if (resident.live != 0) resident.block->check_progress();
+}
+
+bool Sm::stuck(std::uint32_t steps, std::vector<exec::Stuck>& who) {
+  share_->commit();
+  return std::ranges::all_of(residents_, [&](const Resident& resident) { return resident.live == 0 || resident.block->stuck(steps, who); });
 }
 
 void Sm::count_request(Code& code, std::uint32_t pc, const stream::Step& step) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cachesim/code.h"
 #include "cachesim/l1.h"
 #include "cachesim/picture.h"
+#include "exec/spin.h"
 #include "stream/local_memory.h"
 #include "stream/warp_source.h"
 
@@ -24,7 +26,12 @@ class BlockQueue {
     for (std::uint32_t sm = 0; sm < sms; ++sm) own_.push_back(first + sm);
   }
   std::uint64_t taken() const { return taken_; }
-  void close() { closed_ = true; }   // no further ones
+  bool dealt() const { return dealt_; }
+  bool closed() const { return closed_; }
+  std::uint64_t next() const { return next_; }   // that nobody has taken, unless they are dealt
+  std::uint64_t end() const { return end_; }
+  void close() { closed_ = !needed_; }   // no further ones
+  void reopen() { closed_ = false, needed_ = true; }   // after all: others wait for them
   // Where they are dealt: how many an SM has had, of first + sm, first + sm + SMs, ...
   std::uint64_t taken_by(std::uint32_t sm) const { return dealt_ ? (own_[sm] - first_ - sm) / own_.size() : 0; }
   std::optional<std::uint64_t> take(std::uint32_t sm) {
@@ -38,13 +45,18 @@ class BlockQueue {
 
  private:
   std::uint64_t first_, next_, end_, taken_ = 0;
-  bool dealt_, closed_ = false;
+  bool dealt_, closed_ = false, needed_ = false;
   std::vector<std::uint64_t> own_;
 };
+
+class Sm;
 
 // What all SMs of a launch share.
 struct LaunchState {
   void check_interrupt() const;        // throws Error(interrupted)
+  // Now and then: can anybody ever go on? Throws Fault(deadlock), unless what they wait for may still come.
+  void look_ahead();
+
 
   const stream::WarpSource& source;
   const device::Device& device;
@@ -57,6 +69,11 @@ struct LaunchState {
   std::uint64_t local_bytes = 0;       // of a warp
   const volatile bool* interrupt = nullptr;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, thread_accesses = 0;
+  std::vector<Sm*> sms{};                              // those that are simulated
+  bool part = false;                                   // blocks of the grid are left out
+  std::function<void()> waits_for_others{};            // as Study::Launch's
+  exec::Lookout lookout{std::uint64_t{1} << 18, 256};
+  std::uint64_t seen_blocks = 0;                       // taken, at the last look
 };
 
 class Sm {
@@ -67,6 +84,7 @@ class Sm {
   std::uint32_t id() const { return id_; }
   bool accept_block();                      // takes the next block if it has room; false: no room or no block
   bool finished() const { return resident_ == 0; }
+  bool stuck(std::uint32_t steps, std::vector<exec::Stuck>& who);   // all that are resident are (exec/spin.h)
   virtual void run(Time until) = 0;         // works up to then
   virtual Time next_time() const = 0;       // when it can go on; ~0: nothing resident
   std::uint64_t blocks_run() const { return blocks_run_; }

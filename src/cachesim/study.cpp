@@ -68,6 +68,7 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
     Picture* const drawn = active.empty() ? &picture : nullptr;
     active.push_back(orders_threads(options.order) ? make_thread_sm(sm, state, *l1[sm], drawn) : make_warp_sm(sm, state, *l1[sm], drawn));
   }
+  for (const auto& sm : active) state.sms.push_back(sm.get());
   // One block to each SM in turn, as long as there is room; then each takes the next when one of its own ends.
   for (bool any = true; any;) {
     any = false;
@@ -90,6 +91,7 @@ void StudyState::work(const Study::Launch& launch, LaunchState& state) {
       for (const auto& sm : active) next = std::min(next, sm->next_time());
       if (next == ~Time{0}) break;
       state.check_interrupt();
+      state.look_ahead();
       if (launch.pulse != nullptr) launch.pulse->at(state.blocks.taken(), source->block_count(), 0, state.warp_instructions);
       check_memory(launch.max_bytes, active);
       if (next > limit)
@@ -148,7 +150,9 @@ result::KernelResult Study::run(const Launch& launch) {
                     .blocks = blocks,
                     .blocks_per_sm = launch.occupancy.blocks_per_sm,
                     .local_bytes = stream::local_bytes_of_warp(launch.source->function()),
-                    .interrupt = launch.interrupt};
+                    .interrupt = launch.interrupt,
+                    .part = !m.options.sms.all() || m.options.groups.first != 0 || end != count,
+                    .waits_for_others = launch.waits_for_others};
   try {
     m.work(launch, state);
   } catch (...) {

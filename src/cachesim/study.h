@@ -42,6 +42,9 @@ class Study {
     std::uint64_t enough_instructions = 0, least_blocks = 0;
     std::uint64_t first_block = 0;           // those before it were executed by somebody else
     std::uint64_t max_bytes = 0;             // of the host, for what is known of each line; 0: no limit
+    // Where somebody besides the launch may still write what its blocks wait for, though not before it has ended: throws, in the place of
+    // Fault(deadlock). Null: nobody may.
+    std::function<void()> waits_for_others{};
   };
   // Metrics and tables of the launch. Throws Error; partial() has what was counted then.
   result::KernelResult run(const Launch& launch);

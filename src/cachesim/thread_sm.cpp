@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <utility>
+#include <vector>
 
 #include "base/rng.h"
 #include "cachesim/order.h"
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::size_t most_kept = 1u << 16;   // accesses of a warp
 constexpr std::uint64_t steps_between_looks = 4096;
+constexpr std::uint64_t steps_alone = std::uint64_t{1} << 22;   // without an access, before others go on: it may wait for them
 constexpr std::uint32_t plain_at_once = 1024;   // instructions
 constexpr std::uint64_t accesses_of_a_run = 4096;
 
@@ -41,6 +44,10 @@ class ThreadSm final : public Sm {
     for (std::uint64_t done = 0; done < accesses_of_a_run && !finished();) {
       const std::uint32_t thread = order_->pick(static_cast<std::uint32_t>(lanes_.size()), candidates_, [this](std::uint32_t t) { return offer(t); });
       if (thread == ThreadOrder::none) {
+        if (!yielded_.empty()) {
+          for (const std::uint32_t place : std::exchange(yielded_, {})) nominate(place);
+          break;   // other SMs, too
+        }
         if (!finished() && !progress_) check_progress();
         progress_ = false;
         continue;
@@ -86,8 +93,12 @@ class ThreadSm final : public Sm {
     Warp& warp = warps_[place];
     stream::ResidentBlock& block = *resident_of(place).block;
     const unsigned w = warp_of(place);
-    while (lane(thread).empty() && warp.resident && !warp.at_barrier && warp.kept < most_kept) {
-      if (++steps_ % steps_between_looks == 0) launch_.check_interrupt();   // a loop without accesses may have no end
+    for (std::uint64_t alone = 1; lane(thread).empty() && warp.resident && !warp.at_barrier && warp.kept < most_kept; ++alone) {
+      if (++steps_ % steps_between_looks == 0) {   // a loop without accesses may have no end
+        launch_.check_interrupt();
+        launch_.look_ahead();
+      }
+      if (alone % steps_alone == 0) return yielded_.push_back(place);
       const exec::Run run = block.run_plain(w, plain_at_once);
       launch_.warp_instructions += run.instructions;
       launch_.thread_instructions += run.threads;
@@ -198,6 +209,7 @@ class ThreadSm final : public Sm {
   std::uint64_t kept_ = 0;                // accesses of all warps
   bool progress_ = false;
   std::uint64_t steps_ = 0;
+  std::vector<std::uint32_t> yielded_;    // warps that have looped for long, alone
   Time now_ = 0;
 };
 

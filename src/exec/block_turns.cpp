@@ -24,7 +24,8 @@ std::optional<BlockTurns::Place> BlockTurns::awake() {
 }
 
 bool BlockTurns::go_on() {
-  // One that has ended has done what it had to: others may have waited for it. One that is stuck waits for others: a new one is the cheapest guess.
+  // One that has ended has done what it had to: others may have waited for it. One that is stuck waits for
+  // others: a new one is the cheapest guess.
   for (bool ended_one = true;;) {
     std::optional<Place> place = ended_one ? awake() : std::nullopt;
     if (!place) place = fresh();

@@ -1,6 +1,6 @@
-// The order in which the blocks of a grid run where there is no clock: one after another, each to its end. A block that can't go on before others
-// have done something (exec/spin.h) is parked, and the next one runs; it goes on when what it reads has changed. As many blocks are begun at once
-// as fit the GPU.
+// The order in which the blocks of a grid run where there is no clock: one after another, each to its end. A
+// block that can't go on before others have done something (exec/spin.h) is parked, and the next one runs; it
+// goes on when what it reads has changed. As many blocks are begun at once as fit the GPU.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,30 @@ namespace simtlab::exec {
 class BlockTurns {
  public:
   // resident: blocks that may have begun and not ended; 0: all.
-  BlockTurns(std::uint64_t first, std::uint64_t count, std::uint64_t resident) : next_(first), end_(first + count), resident_(resident) {}
+  BlockTurns(std::uint64_t first, std::uint64_t count, std::uint64_t resident)
+      : next_(first), end_(first + count), resident_(resident) {}
   virtual ~BlockTurns() = default;
   BlockTurns(const BlockTurns&) = delete;
   BlockTurns& operator=(const BlockTurns&) = delete;
 
-  // Until all have ended (true), or none can go on while memory stays as it is. May be asked again when somebody else has written.
+  // Until all have ended (true), or none can go on while memory stays as it is. May be asked again when
+  // somebody else has written.
   bool go_on();
   // go_on() said false: throws Fault(deadlock).
-  [[noreturn]] void report(const std::string& kernel, const Dim3& grid) const { report_stuck(who_, not_started(kernel, grid, next_, end_ - next_)); }
+  [[noreturn]] void report(const std::string& kernel, const Dim3& grid) const {
+    report_stuck(who_, not_started(kernel, grid, next_, end_ - next_));
+  }
 
  protected:
-  using Place = std::size_t;   // of a block that has begun; used again when it has ended
-  virtual void begin(Place place, std::uint64_t block) = 0;   // places are made in their order
-  virtual bool run(Place place) = 0;                          // to its end, or until it is stuck (false)
+  using Place = std::size_t;  // of a block that has begun; used again when it has ended
+  virtual void begin(Place place, std::uint64_t block) = 0;  // places are made in their order
+  virtual bool run(Place place) = 0;                         // to its end, or until it is stuck (false)
   virtual bool stuck(Place place, std::uint32_t steps, std::vector<Stuck>& who) = 0;
   virtual void ended() {}
   // Blocks of a grid that wait for each other once are likely to do so again: then it is found out soon.
-  Lookout lookout() const { return parked_before_ ? Lookout(4096, 8) : Lookout(std::uint64_t{1} << 18, 512); }
+  Lookout lookout() const {
+    return parked_before_ ? Lookout(4096, 8) : Lookout(std::uint64_t{1} << 19, 1024);
+  }
 
  private:
   std::optional<Place> fresh();
@@ -42,9 +48,9 @@ class BlockTurns {
   std::uint64_t next_, end_, resident_;
   std::size_t places_ = 0;
   std::vector<Place> free_;
-  std::deque<Place> parked_;   // in the order in which they got stuck
+  std::deque<Place> parked_;  // in the order in which they got stuck
   bool parked_before_ = false;
-  std::vector<Stuck> who_;     // all that are parked, if none can go on
+  std::vector<Stuck> who_;  // all that are parked, if none can go on
 };
 
 }  // namespace simtlab::exec

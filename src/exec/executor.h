@@ -230,7 +230,6 @@ struct FunctionalOptions {
   Consumer* consumer = nullptr;
   const volatile bool* interrupt = nullptr;  // set by a signal handler: stops with Error(interrupted)
   std::uint64_t first_block = 0, block_count = ~std::uint64_t{0};
-  std::uint64_t clock = 0;   // %clock of the first instruction: one more with each warp instruction
   std::uint64_t resident_blocks = 0;  // that may wait for others at once, as the GPU holds; 0 = all
   // Told what has run until now, whenever so many blocks have ended.
   std::function<void(const FunctionalResult&)> tell{};

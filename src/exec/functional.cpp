@@ -136,7 +136,7 @@ class FunctionalRun::Runner final : public BlockTurns {
         const std::uint32_t at = w.pc;
         const std::uint32_t lanes = execute(
             *block_, w, *x,
-            options_.clock + result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
+            result_.warp_instructions + static_cast<std::uint64_t>(record - batch_->records));
         threads += static_cast<unsigned>(__builtin_popcount(lanes));
         if constexpr (recording) {
           const bool memory = (x->kind & kind_mask) == kind_memory && lanes != 0;

@@ -1,7 +1,8 @@
 // Looking ahead: does a warp ever do anything but read, as long as memory stays as it is?
 //
-// A warp is run on from where it is, with its state put back afterwards. Stores and atomics are let happen and taken back, for only what they
-// leave shows whether they change anything. Barriers are walked past: whether one lets a warp go only decides when it goes round, not where.
+// A warp is run on from where it is, with its state put back afterwards. Stores and atomics are let happen
+// and taken back, for only what they leave shows whether they change anything. Barriers are walked past:
+// whether one lets a warp go only decides when it goes round, not where.
 #include "exec/spin.h"
 
 #include <bit>
@@ -17,7 +18,7 @@ namespace {
 using ptx::Op;
 using ptx::Space;
 
-constexpr unsigned most_bytes = 32;   // of a lane's store
+constexpr unsigned most_bytes = 32;  // of a lane's store
 
 // All that decides what a warp does next, but for memory that others see.
 class Image {
@@ -34,7 +35,8 @@ class Image {
     if (w.pc != warp_.pc || w.active != warp_.active || w.depth != warp_.depth || w.rpc != warp_.rpc ||
         w.frame_depth != warp_.frame_depth || w.ctx.carry != warp_.ctx.carry)
       return false;
-    return equal(stack, w.stack) && equal(frames, w.frames) && equal(local, w.ctx.local, warp_size * b.launch->local_bytes);
+    return equal(stack, w.stack) && equal(frames, w.frames) &&
+           equal(local, w.ctx.local, warp_size * b.launch->local_bytes);
   }
   bool same_registers(const Warp& w) const { return equal(preds, w.preds) && equal(rows, w.rows); }
   // Of the frame that runs, then.
@@ -44,15 +46,20 @@ class Image {
   }
   void put_back(const Block::Impl& b, Warp& w) {
     w = warp_;
-    for_each_part(b, w, [](const std::vector<std::byte>& kept, void* to, std::size_t bytes) { std::memcpy(to, kept.data(), bytes); });
+    for_each_part(b, w, [](const std::vector<std::byte>& kept, void* to, std::size_t bytes) {
+      std::memcpy(to, kept.data(), bytes);
+    });
   }
 
  private:
   // Stack entries and frames have no padding: their bytes are their values.
-  static_assert(std::has_unique_object_representations_v<StackEntry> && std::has_unique_object_representations_v<Frame>);
+  static_assert(std::has_unique_object_representations_v<StackEntry> &&
+                std::has_unique_object_representations_v<Frame>);
   enum Part { preds, stack, frames, rows, local, part_count };
   bool equal(Part part, const void* now) const { return equal(part, now, parts_[part].size()); }
-  bool equal(Part part, const void* now, std::size_t bytes) const { return bytes == 0 || std::memcmp(parts_[part].data(), now, bytes) == 0; }
+  bool equal(Part part, const void* now, std::size_t bytes) const {
+    return bytes == 0 || std::memcmp(parts_[part].data(), now, bytes) == 0;
+  }
   template <class F>
   void for_each_part(const Block::Impl& b, const Warp& w, const F& f) {
     const Launch::Impl& l = *b.launch;
@@ -70,7 +77,7 @@ class Image {
 // Where a lane's store or atomic goes.
 struct Target {
   std::byte* host = nullptr;
-  bool own = false;   // local memory: part of the warp's state
+  bool own = false;  // local memory: part of the warp's state
 };
 
 Target target_of(const Block::Impl& b, const Warp& w, const XInst& x, unsigned lane, unsigned bytes) {
@@ -132,7 +139,8 @@ class Before {
     const std::byte* const row = w.ctx.row(store ? x.src[1] : x.dst);
     for (std::uint32_t m = lanes_; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(m));
-      if (!targets_[lane].own && std::memcmp(old_[lane], row + lane * (bytes_ == 8 ? 8u : 4u), bytes_) != 0) return false;
+      if (!targets_[lane].own && std::memcmp(old_[lane], row + lane * (bytes_ == 8 ? 8u : 4u), bytes_) != 0)
+        return false;
     }
     return true;
   }
@@ -147,7 +155,8 @@ class Before {
   bool single_writers() const {
     for (std::uint32_t m = lanes_; m != 0; m &= m - 1)
       for (std::uint32_t n = m & (m - 1); n != 0; n &= n - 1)
-        if (targets_[std::countr_zero(m)].host != nullptr && targets_[std::countr_zero(m)].host == targets_[std::countr_zero(n)].host)
+        if (targets_[std::countr_zero(m)].host != nullptr &&
+            targets_[std::countr_zero(m)].host == targets_[std::countr_zero(n)].host)
           return false;
     return true;
   }
@@ -174,7 +183,8 @@ bool acts(Op op) {
 }
 
 bool only_reads(Op op) {
-  return op == Op::ld || op == Op::ldu || op == Op::tex || op == Op::tld4 || op == Op::txq || op == Op::prefetch || op == Op::prefetchu;
+  return op == Op::ld || op == Op::ldu || op == Op::tex || op == Op::tld4 || op == Op::txq ||
+         op == Op::prefetch || op == Op::prefetchu;
 }
 
 // One warp, run on with memory as it is.
@@ -191,7 +201,7 @@ class Foresight {
     bool still = false;
     try {
       still = all_go_round();
-    } catch (const Error&) {   // it will fail when it gets there
+    } catch (const Error&) {  // it will fail when it gets there
     }
     b_.view.buffer = buffer;
     now.put_back(b_, w_);
@@ -210,8 +220,8 @@ class Foresight {
     return static_cast<std::uint32_t>(std::popcount(all & ~went_round_ & ~w_.active));
   }
 
-  // Where lanes may part (check_spin()), those that wait get their turn at some time: they must go round, too. What each does depends on
-  // itself alone there, so each needs to be looked at once only.
+  // Where lanes may part (check_spin()), those that wait get their turn at some time: they must go round,
+  // too. What each does depends on itself alone there, so each needs to be looked at once only.
   bool all_go_round() {
     for (;;) {
       if (!goes_round()) return false;
@@ -231,7 +241,7 @@ class Foresight {
       keep();
       since = 0;
       most *= 2;
-      rank_ = went_round_ == 0 ? 0 : rank_;   // what it read before may be no part of the loop
+      rank_ = went_round_ == 0 ? 0 : rank_;  // what it read before may be no part of the loop
     }
     return false;
   }
@@ -241,12 +251,13 @@ class Foresight {
     way_.begin(w_);
   }
 
-  // Registers that decide nothing need not be the same: tries are counted by many a loop. Finding out which do may take as long as the steps did.
+  // Registers that decide nothing need not be the same: tries are counted by many a loop. Finding out which
+  // do may take as long as the steps did.
   bool has_gone_round() {
     if (!kept_.same_place(b_, w_)) return false;
     if (kept_.same_registers(w_)) return true;
-    if (spent_ > 4 * steps_) return false;
-    spent_ += way_.size();
+    if (way_.cost() != 0 && spent_ > 4 * steps_) return false;
+    spent_ += way_.cost();
     return way_.same_decisions(w_, kept_.frame_rows(w_), kept_.frame_preds(w_));
   }
 
@@ -279,7 +290,8 @@ class Foresight {
 
   bool pass_barrier(const XInst& x) {
     const ptx::BarMode mode = x.inst->mods.bar;
-    if (mode != ptx::BarMode::sync && mode != ptx::BarMode::arrive) return false;   // its result depends on others
+    if (mode != ptx::BarMode::sync && mode != ptx::BarMode::arrive)
+      return false;  // its result depends on others
     passes_barriers_ = true;
     ++w_.pc;
     settle(w_);
@@ -314,7 +326,8 @@ class Foresight {
     const std::uint64_t address = w_.ctx.addresses[lane];
     if (space == Space::generic) space = Space::global;
     if (space != Space::global && space != Space::shared) return;
-    const bool asks = x.inst->op == Op::atom || x.inst->mods.order != ptx::MemOrder::weak || x.inst->mods.cache == ptx::CacheOp::cv;
+    const bool asks = x.inst->op == Op::atom || x.inst->mods.order != ptx::MemOrder::weak ||
+                      x.inst->mods.cache == ptx::CacheOp::cv;
     const unsigned rank = asks ? 2 : 1;
     if (rank <= rank_) return;
     const unsigned bytes = ptx::size_of(x.inst->type);
@@ -337,7 +350,9 @@ class Foresight {
     const GlobalMemory& memory = *b_.launch->memory;
     if (!memory.host_writes() || reads_host_memory_) return;
     for (std::uint32_t m = lanes; m != 0; m &= m - 1)
-      if (const Allocation* const in = memory.find(w_.ctx.addresses[std::countr_zero(m)]); in != nullptr && in->host_writes) reads_host_memory_ = true;
+      if (const Allocation* const in = memory.find(w_.ctx.addresses[std::countr_zero(m)]);
+          in != nullptr && in->host_writes)
+        reads_host_memory_ = true;
   }
 
   Block::Impl& b_;
@@ -345,7 +360,7 @@ class Foresight {
   std::uint32_t left_;
   std::uint64_t steps_ = 0, spent_ = 0;
   Image kept_;
-  WayRound way_;   // since then
+  WayRound way_;  // since then
   Before before_;
   Stuck found_;
   unsigned rank_ = 0;
@@ -362,7 +377,8 @@ Stuck at_barrier(const Block::Impl& b, const Warp& w) {
           .warp = w.ctx.warp,
           .barrier = w.waits_at,
           .arrived = barrier.arrivals,
-          .expected = barrier.expected != 0 ? barrier.expected / warp_size : static_cast<std::uint32_t>(b.warps.size())};
+          .expected = barrier.expected != 0 ? barrier.expected / warp_size
+                                            : static_cast<std::uint32_t>(b.warps.size())};
 }
 
 // It stays so even if the barrier lets it go.
@@ -396,6 +412,8 @@ bool stuck(Block::Impl& b, std::uint32_t steps, std::vector<Stuck>& who) {
   return any;
 }
 
-bool Block::stuck(std::uint32_t steps, std::vector<Stuck>& who) { return exec::stuck(*impl_, steps, who); }
+bool Block::stuck(std::uint32_t steps, std::vector<Stuck>& who) {
+  return exec::stuck(*impl_, steps, who);
+}
 
 }  // namespace simtlab::exec

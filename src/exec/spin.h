@@ -1,10 +1,12 @@
 // Warps that can never go on.
 //
-// A warp spins if it comes back to the very state that it was in (program counter, divergence stack, registers, predicates, local memory) and
-// has only read in between: as long as memory stays as it is, it goes round for ever. Registers that decide nothing in the loop may differ (spin_loop.h). If every warp that is there spins or waits at a
-// barrier, nobody writes, so memory does stay as it is: a deadlock. Block::stuck() (spin.cpp) finds out by looking ahead, warp by warp, and leaves
-// everything as it was. What it cannot prove counts as going on: clocks, prints, allocation, copies under way, a value that changes
-// from round to round and decides something.
+// A warp spins if it comes back to the very state that it was in (program counter, divergence stack,
+// registers, predicates, local memory) and has only read in between: as long as memory stays as it is, it
+// goes round for ever. Registers that decide nothing in the loop may differ (spin_loop.h). If every warp that
+// is there spins or waits at a barrier, nobody writes, so memory does stay as it is: a deadlock.
+// Block::stuck() (spin.cpp) finds out by looking ahead, warp by warp, and leaves everything as it was. What
+// it cannot prove counts as going on: clocks, prints, allocation, copies under way, a value that changes from
+// round to round and decides something.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +20,15 @@ namespace simtlab::exec {
 
 // A warp that is stuck: what it waits for, and where.
 struct Stuck {
-  enum class Why : std::uint8_t { barrier, read, loop };   // loop: it goes round without reading anything
+  enum class Why : std::uint8_t { barrier, read, loop };  // loop: it goes round without reading anything
   Why why = Why::loop;
   const Launch::Impl* launch = nullptr;
-  const ptx::Inst* inst = nullptr;   // the barrier; the read; else one of the loop
-  std::uint64_t block = 0;           // number in the grid
-  std::uint32_t warp = 0;            // in the block
-  std::uint32_t waiting_lanes = 0;   // of the warp, for those that go round
+  const ptx::Inst* inst = nullptr;  // the barrier; the read; else one of the loop
+  std::uint64_t block = 0;          // number in the grid
+  std::uint32_t warp = 0;           // in the block
+  std::uint32_t waiting_lanes = 0;  // of the warp, for those that go round
   // why == barrier
-  std::uint32_t barrier = 0, arrived = 0, expected = 0;   // warps
+  std::uint32_t barrier = 0, arrived = 0, expected = 0;  // warps
   // why == read: of the first lane that reads
   std::uint32_t lane = 0;
   ptx::Space space = ptx::Space::global;
@@ -35,12 +37,14 @@ struct Stuck {
 };
 
 // Blocks of a launch that cannot begin, in words; empty if there are none.
-std::string not_started(const std::string& kernel, const Dim3& grid, std::uint64_t first, std::uint64_t count);
+std::string not_started(const std::string& kernel, const Dim3& grid, std::uint64_t first,
+                        std::uint64_t count);
 
 // Throws Fault(deadlock): who waits for what. left: from not_started().
 [[noreturn]] void report_stuck(std::span<const Stuck> who, const std::string& left);
 
-// When to look whether all are stuck: ever less often while they are not, so that looking costs next to nothing.
+// When to look whether all are stuck: ever less often while they are not, so that looking costs next to
+// nothing.
 class Lookout {
  public:
   // The first look comes after `first` instructions; it may look at one `share`-th as many of a warp.
@@ -55,8 +59,11 @@ class Lookout {
     last_ = instructions;
     interval_ = first_;
   }
-  std::uint32_t steps() const { return static_cast<std::uint32_t>(std::clamp(interval_ / share_, shortest, longest)); }
-  static constexpr std::uint64_t shortest = 512, longest = 65536;   // instructions of a warp that one look goes through
+  std::uint32_t steps() const {
+    return static_cast<std::uint32_t>(std::clamp(interval_ / share_, shortest, longest));
+  }
+  static constexpr std::uint64_t shortest = 512,
+                                 longest = 65536;  // instructions of a warp that one look goes through
 
  private:
   std::uint64_t first_, share_, interval_, last_ = 0;

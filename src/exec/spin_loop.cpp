@@ -6,10 +6,14 @@
 namespace simtlab::exec {
 namespace {
 
-std::uint32_t rows_of(const ptx::Operand& operand) { return std::max(1u, operand.bytes / 4u); }
+std::uint32_t rows_of(const ptx::Operand& operand) {
+  return std::max(1u, operand.bytes / 4u);
+}
 
 // Its operands decide, whatever becomes of its result: where it goes, what it touches, what it stores.
-bool decides(const XInst& x) { return (x.kind & kind_mask) != kind_plain; }
+bool decides(const XInst& x) {
+  return (x.kind & kind_mask) != kind_plain;
+}
 
 }  // namespace
 
@@ -17,14 +21,19 @@ void WayRound::begin(const Warp& w) {
   code_ = w.code;
   frame_ = w.frame_depth;
   understood_ = true;
+  closed_ = false;
   met_.clear();
   instructions_.clear();
 }
 
 void WayRound::add(const XInst& x, const Warp& w) {
   const std::uint16_t kind = x.kind & kind_mask;
-  if (w.code != code_ || w.frame_depth != frame_ || kind == kind_call || kind == kind_return || x.inst->mods.cc_in || x.inst->mods.cc_out) understood_ = false;
-  if (understood_ && mark(met_, static_cast<std::uint32_t>(&x - code_))) instructions_.push_back(&x);
+  if (w.code != code_ || w.frame_depth != frame_ || kind == kind_call || kind == kind_return ||
+      x.inst->mods.cc_in || x.inst->mods.cc_out)
+    understood_ = false;
+  if (!understood_ || !mark(met_, static_cast<std::uint32_t>(&x - code_))) return;
+  instructions_.push_back(&x);
+  closed_ = false;
 }
 
 bool WayRound::mark(Marks& marks, std::uint32_t index) {
@@ -38,12 +47,15 @@ bool WayRound::mark_operand(const ptx::Operand& operand) {
   if (operand.kind == ptx::OperandKind::pred) return mark(preds_, operand.index);
   bool any = false;
   if (operand.kind == ptx::OperandKind::reg)
-    for (std::uint32_t row = operand.index; row < operand.index + rows_of(operand); ++row) any = mark(rows_, row) || any;
+    for (std::uint32_t row = operand.index; row < operand.index + rows_of(operand); ++row)
+      any = mark(rows_, row) || any;
   return any;
 }
 
 bool WayRound::touches(const ptx::Operand& operand) const {
-  const auto marked = [](const Marks& marks, std::uint32_t index) { return index < marks.size() && marks[index]; };
+  const auto marked = [](const Marks& marks, std::uint32_t index) {
+    return index < marks.size() && marks[index];
+  };
   if (operand.kind == ptx::OperandKind::pred) return marked(preds_, operand.index);
   if (operand.kind != ptx::OperandKind::reg) return false;
   for (std::uint32_t row = operand.index; row < operand.index + rows_of(operand); ++row)
@@ -53,6 +65,7 @@ bool WayRound::touches(const ptx::Operand& operand) const {
 
 // What an instruction reads that writes something that decides decides, too.
 void WayRound::close() {
+  closed_ = true;
   rows_.clear();
   preds_.clear();
   for (bool more = true; more;) {
@@ -60,19 +73,24 @@ void WayRound::close() {
     for (const XInst* const x : instructions_) {
       const ptx::Inst& inst = *x->inst;
       const auto destinations = std::span(inst.dst).first(inst.dst_count);
-      if (!decides(*x) && std::ranges::none_of(destinations, [&](const ptx::Operand& d) { return touches(d); })) continue;
+      if (!decides(*x) &&
+          std::ranges::none_of(destinations, [&](const ptx::Operand& d) { return touches(d); }))
+        continue;
       more = mark_operand(inst.guard) || more;
-      for (const ptx::Operand& source : std::span(inst.src).first(inst.src_count)) more = mark_operand(source) || more;
+      for (const ptx::Operand& source : std::span(inst.src).first(inst.src_count))
+        more = mark_operand(source) || more;
     }
   }
 }
 
 bool WayRound::same_decisions(const Warp& w, const std::byte* rows, const std::uint32_t* preds) {
   if (!understood_) return false;
-  close();
+  if (!closed_) close();
   const std::byte* const now = w.ctx.bases[0];
   for (std::uint32_t row = 0; row < rows_.size(); ++row)
-    if (rows_[row] && std::memcmp(now + std::size_t{row} * row_bytes, rows + std::size_t{row} * row_bytes, row_bytes) != 0) return false;
+    if (rows_[row] &&
+        std::memcmp(now + std::size_t{row} * row_bytes, rows + std::size_t{row} * row_bytes, row_bytes) != 0)
+      return false;
   for (std::uint32_t pred = 0; pred < preds_.size(); ++pred)
     if (preds_[pred] && w.ctx.preds[pred] != preds[pred]) return false;
   return true;

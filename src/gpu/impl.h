@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
 #include "base/team.h"
 #include "cachesim/study.h"
 #include "counts/counted.h"
@@ -14,6 +15,7 @@
 #include "gpu/host_memory.h"
 #include "gpu/schedule.h"
 #include "gpu/shared_device.h"
+#include "gpu/untimed.h"
 #include "stream/trace/record.h"
 #include "timing/timing.h"
 
@@ -27,6 +29,9 @@ inline double seconds_since(Clock::time_point begin) {
 
 // launches.cpp: throws Error(bad_input, "launch-shape") for a shape that no launch can have, or that the kernel's directives exclude.
 void check_launch(const device::Device& device, const ptx::Module& module, const ptx::Function& function, const exec::Dim3& grid, const exec::Dim3& block);
+
+// What stands in for a deadlock where a kernel waits for what nobody can do before it has ended, though somebody might afterwards.
+Error waits_for_others(Mode mode);
 
 // A launch on its way.
 struct KernelJob {
@@ -44,6 +49,7 @@ struct KernelJob {
   bool batched = false;                            // launching it costs the host nothing
   timing::Gpu::Setup setup;
   timing::Gpu::Id id = 0;                          // while it is under way
+  std::unique_ptr<UntimedRun> untimed;             // while it is under way without a clock
   const stream::WarpSource& read() const { return recording ? static_cast<const stream::WarpSource&>(*recording) : *source; }
 };
 
@@ -104,12 +110,6 @@ struct Gpu::Impl final : KernelEngine {
   void record(stream::trace::OpKind kind, const Noted& what);
   void apply(const stream::trace::Operation& operation, const stream::trace::Reader& trace);
   std::function<void()> replayed_write();
-  exec::FunctionalResult step_through(const stream::WarpSource& launch, const exec::FunctionalOptions& range) const;
-  exec::FunctionalResult run_blocks(const KernelJob& job, const exec::FunctionalOptions& range) const;
-  // Of some blocks that only take effect.
-  exec::FunctionalOptions blocks_of(std::uint64_t first, std::uint64_t count) const {
-    return {.max_warp_instructions = options.max_warp_instructions, .interrupt = options.interrupt, .first_block = first, .block_count = count};
-  }
   // checkpointing.cpp
   Checkpoint::Machine machine() { return {memory, heap, timing.get()}; }
   Checkpoint::Launch describe(const KernelJob& job) const;
@@ -141,7 +141,20 @@ struct Gpu::Impl final : KernelEngine {
   void catch_up() {
     if (options.shared) schedule.host_has_waited_until(options.shared->clock_ns());
   }
-  result::KernelResult run_functional(const KernelJob& job);
+  // untimed_engine.cpp: kernels without a clock
+  std::unique_ptr<UntimedRun> untimed_run(const KernelJob& job, std::uint64_t first, std::uint64_t count, Pulse* pulse) const;
+  std::uint64_t run_to_end(UntimedRun& run) const;   // its warp instructions
+  bool begin_untimed(Work& work, double at_ns);
+  Work* advance_untimed(double until_ns);
+  Work* ended_untimed();
+  void end_untimed(KernelJob& job, double at_ns);
+  std::optional<timing::Gpu::Id> advance_clock(double until_ns);   // kernel_engine.cpp
+  bool nobody_else_writes() const;
+  std::function<void()> waiting() const {   // Study::Launch::waits_for_others
+    if (nobody_else_writes()) return {};
+    return [this] { throw waits_for_others(options.mode); };
+  }
+  std::uint64_t resident_blocks(const stream::WarpSource& source) const;   // that the GPU holds at once
   result::KernelResult run_study(const KernelJob& job);   // study.cpp
   struct SampledLaunch : cachesim::Study::Launch {
     std::uint64_t first_block_instructions = 0;   // of a first block that was executed alone

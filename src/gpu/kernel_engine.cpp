@@ -47,7 +47,7 @@ class Stopwatch {
 bool Gpu::Impl::idle() const { return under_way.empty(); }
 
 // A checkpoint holds what each launch did to memory, one after the other.
-bool Gpu::Impl::full() const { return !options.shared && timing != nullptr && !under_way.empty() && (checkpoint || timing->full()); }
+bool Gpu::Impl::full() const { return !options.shared && !under_way.empty() && (checkpoint || (timing && timing->full())); }
 
 double Gpu::Impl::time_of(std::uint64_t cycle) const { return period_ns + static_cast<double>(cycle) / device.sm_clock_hz * 1e9; }
 
@@ -62,13 +62,14 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
   if (checkpoint)
     if (const std::optional<bool> ended = resumed(work, at_ns)) return *ended;
   if (!job.chosen) {
-    if (job.launch) run_functional(job);
+    if (job.launch) run_to_end(*untimed_run(job, 0, job.source->block_count(), options.pulse));
     if (checkpoint) checkpoint->after(job.description, nullptr, printed, machine());
     return true;
   }
   if (recorder) job.recording.emplace(*job.source, *recorder, job.place);
+  if (options.mode == Mode::functional) return begin_untimed(work, at_ns);
   if (!timing) {
-    result::KernelResult result = options.mode == Mode::predict ? run_prediction(job) : study ? run_study(job) : run_functional(job);
+    result::KernelResult result = options.mode == Mode::predict ? run_prediction(job) : run_study(job);
     if (job.recording) job.recording->finish();
     if (checkpoint) checkpoint->after(job.description, &result, printed, machine());
     keep(job, std::move(result), at_ns);
@@ -84,11 +85,23 @@ bool Gpu::Impl::begin(Work& work, double at_ns) {
   return false;
 }
 
+// Where kernels run one after another because of how they are simulated, one that waits for the next is no fault of the program.
+std::optional<timing::Gpu::Id> Gpu::Impl::advance_clock(double until_ns) {
+  try {
+    return timing->advance(cycle_of(until_ns));
+  } catch (const exec::Fault& fault) {
+    const bool one_by_one = checkpoint || options.sample_error > 0 || options.what_if.alone;
+    if (fault.kind() == exec::Fault::Kind::deadlock && one_by_one && schedule.pending() > under_way.size()) throw waits_for_others(options.mode);
+    throw;
+  }
+}
+
 Work* Gpu::Impl::advance(double until_ns) {
   const Stopwatch watch(launch_wall_seconds);
   if (options.shared) return advance_shared(until_ns);
+  if (!timing) return advance_untimed(until_ns);
   if (job_of(*under_way.front()).known) return advance_resumed(until_ns);
-  const auto ended = timing->advance(cycle_of(until_ns));
+  const auto ended = advance_clock(until_ns);
   if (!ended) return nullptr;
   const auto at = std::ranges::find_if(under_way, [&](Work* work) { return job_of(*work).id == *ended; });
   Work& work = **at;
@@ -119,39 +132,14 @@ void Gpu::Impl::give_up() {
   under_way.clear();
 }
 
-result::KernelResult Gpu::Impl::run_functional(const KernelJob& job) {
-  const stream::WarpSource& source = job.read();
-  const std::uint64_t blocks = source.block_count();
-  exec::FunctionalResult ran;
-  if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, blocks);
-  // In one go where nobody looks; a few blocks at a time take a few per cent longer.
-  const std::uint64_t most = options.pulse == nullptr || options.max_warp_instructions != 0 ? blocks : std::max<std::uint64_t>(64, blocks / 1024);
-  for (std::uint64_t first = 0; first < blocks; first += most) {
-    exec::FunctionalOptions range = blocks_of(first, std::min(most, blocks - first));
-    range.clock = ran.warp_instructions;   // %clock does not tell who looks
-    const exec::FunctionalResult part = run_blocks(job, range);
-    ran.warp_instructions += part.warp_instructions;
-    ran.thread_instructions += part.thread_instructions;
-    ran.blocks += part.blocks;
-    if (options.pulse != nullptr) options.pulse->at(ran.blocks, blocks, 0, ran.warp_instructions);
-  }
-  const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
-  result::KernelResult out;
-  out.metrics.set("gpu.instructions.warp", ran.warp_instructions);
-  out.metrics.set("gpu.instructions.thread", ran.thread_instructions);
-  out.metrics.set("occupancy.theoretical", fit.ratio);
-  out.limiter = device::name_of(fit.limit);
-  return out;
-}
-
 // Blocks that sampling left out take effect now.
 void Gpu::Impl::run_left_out(const KernelJob& job, result::KernelResult& result) {
   const timing::Gpu::LeftOut rest = timing->left_out();
   std::optional<std::uint64_t> instructions;
-  if (rest.count != 0 && !job.launch && !job.recording)
-    instructions = job.source->recorded_instructions(rest.first, rest.count);
+  if (rest.count != 0 && (job.launch || job.recording))
+    instructions = run_to_end(*untimed_run(job, rest.first, rest.count, nullptr));   // a trace that is recorded holds them, too
   else if (rest.count != 0)
-    instructions = run_blocks(job, blocks_of(rest.first, rest.count)).warp_instructions;   // a trace holds them, too
+    instructions = job.source->recorded_instructions(rest.first, rest.count);
   timing->complete(result, instructions);
 }
 

@@ -140,7 +140,7 @@ void Gpu::Impl::submit_kernel(std::shared_ptr<KernelJob> job, StreamId stream) {
 void Gpu::Impl::submit(StreamId stream, Work work, double host_ns, bool blocking) {
   catch_up();
   schedule.submit(stream, std::move(work), host_ns, blocking);
-  if (!timing) schedule.run();
+  if (!timing) schedule.run_ready();
 }
 
 }  // namespace simtlab::gpu

@@ -53,6 +53,16 @@ bool may_wait_for_others(const ptx::Module& module) {
   return false;
 }
 
+// Alone, it may wait for other blocks, by loads that may_wait_for_others() takes for ordinary ones.
+void check_first_block(stream::ResidentBlock& block, std::uint32_t steps, const counts::CountedLaunch& source) {
+  std::vector<exec::Stuck> who;
+  if (!block.stuck(steps, who)) return;
+  const auto by_others = [](const exec::Stuck& s) { return s.why == exec::Stuck::Why::read && s.space != ptx::Space::shared; };
+  if (std::ranges::none_of(who, by_others)) exec::report_stuck(who, {});
+  throw Error(ExitCode::unsupported, "kernel-waits", fmt::format("the first block of kernel '{}' waits for what others write", source.function().name),
+              "--whole runs as many blocks side by side as the GPU");
+}
+
 // Executes the first block of a launch and returns its warp instructions.
 std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatile bool* interrupt) {
   const auto share = source.make_share(stream::Effects::at_once);
@@ -60,13 +70,21 @@ std::uint64_t run_first_block(const counts::CountedLaunch& source, const volatil
   block->reset(0, 0, 0);
   const unsigned warps = source.warps_per_block();
   constexpr unsigned turn = 4096;
+  exec::Lookout look(std::uint64_t{1} << 18, 512);
+  std::uint64_t executed = 0;
   for (bool any = true; any;) {
     any = false;
+    if (look.due(executed)) {
+      check_first_block(*block, look.steps(), source);
+      look.looked(executed);
+    }
     if (interrupt != nullptr && *interrupt) throw Error(ExitCode::interrupted, "interrupted", fmt::format("in kernel '{}'", source.function().name));
     for (unsigned w = 0; w < warps; ++w)
       for (unsigned i = 0; i < turn && block->status(w) == stream::WarpStatus::ready; ++i) {
         any = true;
-        i += block->run_plain(w, turn).instructions;
+        const exec::Run run = block->run_plain(w, turn);
+        i += run.instructions;
+        executed += run.instructions + 1;
         if (block->status(w) == stream::WarpStatus::ready) block->step(w, 0);
       }
   }
@@ -196,12 +214,12 @@ std::uint64_t Gpu::Impl::run_rest(const KernelJob& job, std::uint64_t rest, doub
   std::uint64_t sum = 0;
   bool known = true;
   for (const auto& [first, count] : study->left_out()) {
-    if (!job.launch && !job.recording) {
+    if (job.recording || job.launch) {
+      sum += run_to_end(*untimed_run(job, first, count, nullptr));
+    } else {
       const auto recorded = job.source->recorded_instructions(first, count);
       known = known && recorded.has_value();
       sum += recorded.value_or(0);
-    } else {
-      sum += run_blocks(job, blocks_of(first, count)).warp_instructions;
     }
   }
   return known ? sum : 0;
@@ -230,7 +248,7 @@ result::KernelResult Gpu::Impl::run_prediction(const KernelJob& job) {
   const stream::WarpSource& source = job.read();
   const device::Occupancy fit = timing::fit(device, source, registers_of(source.function()));
   const counts::CountedLaunch counted(source, device);
-  SampledLaunch launch{{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles, .max_bytes = host_room()}};
+  SampledLaunch launch{{.source = &counted, .occupancy = fit, .buffers = {}, .interrupt = options.interrupt, .max_cycles = options.max_cycles, .max_bytes = host_room(), .waits_for_others = waiting()}};
   cachesim::Study* const used = choose_study(counted, fit, launch);
   used->run(launch);
   const std::uint64_t counted_blocks = launch.first_block + (used->marks().empty() ? 0 : used->marks().back().blocks);

@@ -1,7 +1,6 @@
 // Recording what the GPU is asked for as a trace, and doing it again from one.
 #include <fmt/format.h>
 
-#include <bit>
 #include <utility>
 
 #include "base/error.h"
@@ -28,42 +27,6 @@ void Gpu::finish_recording() {
   m.note(OpKind::peak, {.a = m.peak_bytes});
   if (m.recorder) m.recorder->close();
   m.recorder.reset();
-}
-
-// As exec::run_functional, block by block and turn by turn, for sources that somebody watches: each step takes effect at once, so that the
-// next one finds what it left and an atomic's answer is in its register.
-exec::FunctionalResult Gpu::Impl::step_through(const stream::WarpSource& launch, const exec::FunctionalOptions& range) const {
-  exec::FunctionalResult out;
-  const std::uint64_t most = range.max_warp_instructions;
-  const std::unique_ptr<stream::SmShare> share = launch.make_share(stream::Effects::at_once);
-  const std::unique_ptr<stream::ResidentBlock> block = share->make_block();
-  const auto take_turn = [&](unsigned warp) {
-    for (std::uint64_t left = exec::functional_turn; left > 0 && block->status(warp) == stream::WarpStatus::ready; --left) {
-      if (most != 0 && out.warp_instructions >= most) exec::over_instruction_limit(most);
-      const stream::Step& step = block->step(warp, range.clock + out.warp_instructions);
-      ++out.warp_instructions;
-      out.thread_instructions += static_cast<unsigned>(std::popcount(step.mask));
-    }
-    return block->status(warp) == stream::WarpStatus::exited;
-  };
-  for (; out.blocks < range.block_count; ++out.blocks) {
-    block->reset(range.first_block + out.blocks, 0, 0);
-    for (bool finished = false; !finished;) {
-      const std::uint64_t before = out.warp_instructions;
-      finished = true;
-      for (unsigned warp = 0; warp < launch.warps_per_block(); ++warp) finished = take_turn(warp) && finished;
-      share->commit();   // nothing of memory: what a recording has of the steps goes to its file
-      if (range.interrupt != nullptr && *range.interrupt) throw Error(ExitCode::interrupted, "interrupted", block->whereabouts());
-      if (out.warp_instructions == before && !finished) block->check_progress();
-    }
-  }
-  return out;
-}
-
-// Some blocks of a launch without a clock: watched where somebody records them, else as fast as that goes.
-exec::FunctionalResult Gpu::Impl::run_blocks(const KernelJob& job, const exec::FunctionalOptions& range) const {
-  if (job.recording) return step_through(*job.recording, range);
-  return job.launch ? exec::run_functional(*job.launch, range) : step_through(*job.source, range);
 }
 
 void Gpu::replay(stream::trace::Reader& trace) {

@@ -95,6 +95,10 @@ void Schedule::run() {
   run_until([&] { return pending_ == 0; });
 }
 
+void Schedule::run_ready() {
+  run_until([&] { return pending_ == 0 || (!kernels_.idle() && next_event() == forever); });
+}
+
 void Schedule::synchronize() {
   run();
   now_ = std::max(now_, latest_);

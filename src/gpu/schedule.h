@@ -78,6 +78,10 @@ class Schedule {
   bool idle() const { return pending_ == 0; }   // nothing was submitted that has not been simulated
   // Everything that was submitted takes effect, while the host's clock stands still.
   void run();
+  // The same, but for kernels that wait for what somebody else is to write, and for what comes after them.
+  void run_ready();
+  std::uint64_t pending() const { return pending_; }
+  bool only_default_stream() const { return streams_.empty() && destroyed_.empty(); }
   void reset();                    // waits for everything; streams and events are gone
 
   Event create_event();

@@ -19,7 +19,7 @@ void Gpu::Impl::begin_shared(Work& work, double at_ns) {
     stream::trace::Writer writer(path, device.name);
     const auto place = writer.reserve_kernel(job.stream);
     stream::trace::RecordingLaunch recording(job.read(), writer, place);
-    step_through(recording, blocks_of(0, recording.block_count()));
+    run_to_end(*make_stepped_run(recording, {.interrupt = options.interrupt, .resident_blocks = resident_blocks(recording)}));
     recording.finish();
     writer.close();
   }

@@ -55,14 +55,15 @@ result::KernelResult Gpu::Impl::run_study(const KernelJob& job) {
                                  .interrupt = options.interrupt,
                                  .pulse = options.pulse,
                                  .max_cycles = options.max_cycles,
-                                 .max_bytes = host_room()};
+                                 .max_bytes = host_room(),
+                                 .waits_for_others = waiting()};
   if (options.pulse != nullptr) options.pulse->begin_kernel(source.function().name, source.block_count());
   const double begin = processor_seconds();
   try {
     result::KernelResult out = study->run(launch);
     study_seconds += processor_seconds() - begin;
     if (job.launch && options.cache.effects)
-      for (const auto& [first, count] : study->left_out()) run_blocks(job, blocks_of(first, count));
+      for (const auto& [first, count] : study->left_out()) run_to_end(*untimed_run(job, first, count, nullptr));
     return out;
   } catch (const Error&) {
     study_seconds += processor_seconds() - begin;

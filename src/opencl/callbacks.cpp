@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "base/own_threads.h"
+
 namespace simtlab::opencl {
 
 Callbacks& Callbacks::get() {
@@ -20,7 +22,10 @@ void Callbacks::post(std::function<void()> function) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread([this] { run(); }).detach();
+    std::thread([this] {
+      const OwnThread ours;
+      run();
+    }).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   posted_.notify_one();

@@ -22,6 +22,7 @@ CudaError allocate(Runtime& runtime, void** out, std::size_t bytes, const char* 
   const std::optional<std::uint64_t> address = gpu.allocate(bytes, what);
   if (!address) return error_memory_allocation;
   runtime.allocations.emplace(*address, kind);
+  if (kind != MemoryKind::device) gpu.memory().set_host_writes(*address);
   *out = reinterpret_cast<void*>(*address);
   return success;
 }

@@ -116,7 +116,9 @@ void Images::load(Image& image, gpu::Gpu& gpu) {
   // Managed variables are reached through a pointer on the host side.
   for (const Image::Managed& m : image.managed) {
     const std::optional<gpu::Symbol> symbol = gpu.find_symbol(*image.module, m.name);
-    if (symbol) *m.host_pointer = gpu.memory().host(symbol->address);
+    if (!symbol) continue;
+    *m.host_pointer = gpu.memory().host(symbol->address);
+    gpu.memory().set_host_writes(symbol->address);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/own_threads.h"
 #include "result/json.h"
 #include "result/totals.h"
 #include "session/session.h"
@@ -65,6 +66,7 @@ bool lock_soon(Session& session, int milliseconds) {
 }
 
 void watch(Session& session, int requests, int answers, double limit_s) {
+  const OwnThread ours;
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     int wait_ms = -1;

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/own_threads.h"
 #include "base/program_identity.h"
 #include "remote/device_client.h"
 #include "remote/socket.h"
@@ -115,6 +116,7 @@ gpu::Gpu& Session::gpu() {
     options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     begin_to_keep(options);
     gpu_ = std::make_unique<gpu::Gpu>(loaded_->device, options);
+    gpu_->memory().set_host_runs(other_threads);
   } catch (const Error& error) {
     start_failure_ = std::make_shared<Error>(error);
     watch_process(*this);
