@@ -50,6 +50,7 @@ SAXPY_LAUNCH = ["--grid", "64", "--block", "256", "--arg", "f32:2", "--arg", "bu
                 "--arg", "buffer:16384:f32:random", "--arg", "u32:16384"]
 
 # One thread that never ends: for limits and interruption.
+# Never ends, and nobody can say so, for it looks at the clock. LOCKED is one of which it is sure.
 SPIN = """
 .version 7.0
 .target sm_70
@@ -60,12 +61,13 @@ SPIN = """
   ld.param.u64 %rd1, [flag];
   cvta.to.global.u64 %rd2, %rd1;
 AGAIN:
-  ld.volatile.global.u32 %r1, [%rd2];
+  ld.volatile.global.u32 %r1, [%rd2]; mov.u32 %r2, %clock;
   setp.eq.u32 %p1, %r1, 0;
   @%p1 bra AGAIN;
   ret;
 }
 """
+LOCKED = SPIN.replace(" mov.u32 %r2, %clock;", "")
 SPIN_LAUNCH = ["--grid", "1", "--block", "32", "--arg", "buffer:1:u32:zero"]
 
 

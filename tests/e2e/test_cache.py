@@ -201,7 +201,7 @@ class Cache(Case):
 {
   .reg .b32 %r<2>;
 LOOP:
-  add.u32 %r1, %r1, 1;
+  mov.u32 %r1, %clock;
   bra LOOP;
 }
 """)

@@ -10,7 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main
+from harness import LOCKED, SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main
 
 FIXED_METRICS = ["gpu.cycles", "gpu.time", "gpu.instructions.warp", "gpu.instructions.thread", "gpu.ipc", "occupancy.theoretical",
                  "occupancy.achieved", "l1.read.accesses", "l1.read.misses", "l1.read.miss_rate", "l2.read.accesses", "l2.read.misses",
@@ -193,12 +193,19 @@ class RunKernel(Case):
     def spin(self, *args):
         return ["run", self.file("spin.ptx", SPIN), *SPIN_LAUNCH, *args]
 
-    def test_a_kernel_that_polls_what_nobody_writes_is_told_from_a_long_one(self):
-        result = self.simtlab(*self.spin("--max-cycles", "20000", "--json=r.json"), timeout=120)
-        self.assertEqual(result.returncode, 5, result.stderr)
-        self.assertIn("[livelock]", result.stderr)
-        self.assertIn("spin.ptx:11", result.stderr)
+    def test_a_kernel_that_waits_for_what_nobody_writes_is_stopped_everywhere(self):
+        ptx = self.file("locked.ptx", LOCKED)
+        for command in (["run"], ["run", "--mode", "functional"], ["run", "--max-cycles", "20000"], ["run", "--record", "r.trace"],
+                        ["run", "--mode", "functional", "--record", "f.trace"], ["cache"], ["cache", "--order", "sequential"], ["predict"], ["predict", "--whole"]):
+            result = self.simtlab(*command, ptx, *SPIN_LAUNCH, timeout=60)
+            self.assertEqual(result.returncode, 5, (command, result.stderr))
+            for part in ("[deadlock]", "locked.ptx:11", "Deadlock in kernel spin", "warp 0 of block (0,0,0)", "which stay 0x0 (thread (0,0,0))"):
+                self.assertIn(part, result.stderr, command)
+
+    def test_a_deadlock_keeps_what_was_done(self):
+        result = self.simtlab("run", self.file("locked.ptx", LOCKED), *SPIN_LAUNCH, "--json=r.json", timeout=60)
         self.assertIn("INCOMPLETE", result.stdout)
+        self.assertEqual(json.loads((self.folder / "r.json").read_text())["manifest"]["failure"]["id"], "deadlock")
 
     def test_the_cycle_limit_stops_an_endless_kernel_with_a_partial_result(self):
         counting = self.file("count.ptx", SPIN.replace("setp.eq", "st.global.u32 [%rd2], %r1;\n  setp.eq"))

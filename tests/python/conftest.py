@@ -20,7 +20,7 @@ def saxpy(examples):
 
 @pytest.fixture
 def spin(tmp_path):
-    """A kernel that never ends."""
+    """A kernel that never ends, though nobody can say so: it looks at the clock."""
     path = tmp_path / "spin.ptx"
     path.write_text(""".version 7.0
 .target sm_70
@@ -30,7 +30,7 @@ def spin(tmp_path):
   .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [flag];
 AGAIN:
-  ld.volatile.global.u32 %r1, [%rd1];
+  ld.volatile.global.u32 %r1, [%rd1]; mov.u32 %r2, %clock;
   setp.eq.u32 %p1, %r1, 0;
   @%p1 bra AGAIN;
   ret;

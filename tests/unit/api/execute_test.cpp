@@ -26,7 +26,7 @@ constexpr const char* endless = R"(.version 7.0
   .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [flag];
 AGAIN:
-  ld.volatile.global.u32 %r1, [%rd1];
+  ld.volatile.global.u32 %r1, [%rd1]; mov.u32 %r2, %clock;
   setp.eq.u32 %p1, %r1, 0;
   @%p1 bra AGAIN;
   ret;
