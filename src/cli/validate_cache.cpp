@@ -135,7 +135,7 @@ class Validation {
         {"exclusive-or set index", {{"l1.set_index", "xor"}}, ""},
         {"fully associative", {{"l1.ways", "128"}, {"l1.set_index", "modulo"}}, ""},
         {"oldest warp first", {}, "order=oldest"},
-        {"greedy, then oldest", {}, "order=gto"},
+        {"loose round-robin", {}, "order=lrr"},
         {"place on fill", {}, "allocate=on-fill"},
         {"turns of one access", {}, "turn=access"},
         {"no jitter", {}, "jitter=0"},
