@@ -63,7 +63,7 @@ void clear_folder(int parent, const fs::path& path) {
 
 void clear_once(const fs::path& folder) {
   static std::mutex mutex;
-  static std::set<std::string> cleared;   // of this process
+  static auto& cleared = *new std::set<std::string>;   // never destroyed: results of programs are written when statics are
   const std::scoped_lock guard(mutex);
   if (cleared.insert(folder.string()).second) clear_leftovers(folder);
 }

@@ -18,6 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Destroyed after everything that a test made first: programs write their results as late.
+struct AtEnd {
+  fs::path file;
+  ~AtEnd() {
+    if (!file.empty()) write_file_atomically(file, "late");
+  }
+} at_end;
+
 class Temporary : public testing::Test {
  protected:
   void SetUp() override {
@@ -128,6 +136,20 @@ TEST_F(Temporary, WhatLooksLikeOneAndHasNoLockOrOwnerStays) {
   }
   clear_leftovers(base_);
   EXPECT_EQ(count(), left);
+}
+
+TEST_F(Temporary, FilesAreWrittenWhileTheProcessEnds) {
+  fs::create_directory(base_ / "folder");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    at_end.file = base_ / "folder" / "x";
+    write_file_atomically(base_ / "x", "early");
+    std::exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_file(base_ / "folder" / "x", 10), "late");
 }
 
 TEST_F(Temporary, ManyThreadsAndACleanerNeverLoseAFile) {
