@@ -233,14 +233,14 @@ struct FunctionalOptions {
   std::uint64_t resident_blocks = 0;  // that may wait for others at once, as the GPU holds; 0 = all
   // Told what has run until now, whenever so many blocks have ended.
   std::function<void(const FunctionalResult&)> tell{};
+  std::uint64_t tell_every = 1;
+};
 
 // Warps of a block take turns of so many instructions in functional runs.
 inline constexpr std::uint64_t functional_turn = 256;
 
 // What a run that reached max_warp_instructions ends with.
 [[noreturn]] void over_instruction_limit(std::uint64_t limit);
-  std::uint64_t tell_every = 1;
-};
 
 // Runs all blocks in order, one after another, but for those that wait for others (exec/block_turns.h); warps of a block
 // round-robin between barriers. Deterministic.
