@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/shell.h"
 #include "base/shown.h"
 #include "sweep/study.h"
 

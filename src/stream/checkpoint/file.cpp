@@ -32,13 +32,7 @@ std::uint64_t checksum(const std::uint8_t* packed, std::size_t size, Part part, 
 Writer::Writer(std::filesystem::path path) : path_(std::move(path)), file_(path_, 0666) {
   Buffer header(magic.begin(), magic.end());
   trace::put_u32(header, format_version);
-  try {
-    put(header.data(), header.size());
-  } catch (...) {
-    ::unlink(temporary_.c_str());   // of what was not made there is no destructor
-    ::close(fd_);
-    throw;
-  }
+  put(header.data(), header.size());
 }
 
 void Writer::put(const void* data, std::size_t bytes) {
