@@ -183,7 +183,7 @@ class Cache(Case):
         refused = self.simtlab("cache", *matmul(64), "--seed", "abc")
         self.assertIn("[config-value]", refused.stderr)
         seeded = self.file("seed.toml", "seed = 5\n")
-        order = [*matmul(64), "--gpu", "gtx480", "--order", "random"]
+        order = [*matmul(96), "--gpu", "gtx480", "--order", "random"]
         misses = [self.value(self.study(*order, *more), "l1.read.misses") for more in ([], ["--seed", "5"], ["--config", seeded])]
         self.assertEqual(misses[1], misses[2])
         self.assertNotEqual(misses[0], misses[1])
