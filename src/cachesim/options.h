@@ -42,7 +42,8 @@ struct Options {
   double skew = 50;             // SM cycles between the first blocks of an SM and of the next one; calibrated on the transposition there
   Range sms;                    // simulated; blocks are dealt to all in turn then, those of other SMs are left out
   Range groups;                 // studied; the other blocks of a launch are left out
-  bool effects = true;          // what is left out is executed, for somebody looks at what the kernel leaves (the GPU does it, not the study)
+  bool effects = true;  // what is left out is executed, for somebody looks at what the kernel leaves (the GPU
+                        // does it, not the study)
   double sample = 1;            // share of the lines whose reuse distances are followed
   std::uint32_t pictures = 0;   // points of the access pictures; 0: none
   std::uint64_t seed = 0;       // of the random order and random replacement

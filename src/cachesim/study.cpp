@@ -170,17 +170,21 @@ std::vector<Study::Blocks> Study::left_out() const {
   std::vector<Blocks> out;
   const auto add = [&](std::uint64_t first, std::uint64_t end) {
     if (first >= end) return;
-    if (!out.empty() && out.back().first + out.back().count == first) out.back().count += end - first;
-    else out.push_back({first, end - first});
+    if (!out.empty() && out.back().first + out.back().count == first)
+      out.back().count += end - first;
+    else
+      out.push_back({first, end - first});
   };
   add(m.given.first, m.chosen.first);
   if (m.dealt.empty()) {
     add(m.chosen.first + (m.marks.empty() ? 0 : m.marks.back().blocks), m.given.end);
     return out;
   }
-  const std::uint64_t looked_at = std::min(m.chosen.end - m.chosen.first, *std::ranges::max_element(m.dealt) * m.dealt.size());
+  const std::uint64_t looked_at =
+      std::min(m.chosen.end - m.chosen.first, *std::ranges::max_element(m.dealt) * m.dealt.size());
   for (std::uint64_t place = 0; place < looked_at; ++place)
-    if (place / m.dealt.size() >= m.dealt[place % m.dealt.size()]) add(m.chosen.first + place, m.chosen.first + place + 1);
+    if (place / m.dealt.size() >= m.dealt[place % m.dealt.size()])
+      add(m.chosen.first + place, m.chosen.first + place + 1);
   add(m.chosen.first + looked_at, m.given.end);
   return out;
 }

@@ -56,8 +56,9 @@ class Study {
   };
   // Of the last launch: one for each wave of blocks at least, the last one when it ended.
   const std::vector<Mark>& marks() const;
-  // Blocks of the last launch that it left to others, in the order of their numbers: not chosen (Options::sms, Options::groups) or
-  // beyond its sample. Those before Launch::first_block are not among them.
+  // Blocks of the last launch that it left to others, in the order of their numbers: not chosen
+  // (Options::sms, Options::groups) or beyond its sample. Those before Launch::first_block are not among
+  // them.
   struct Blocks {
     std::uint64_t first = 0, count = 0;
   };

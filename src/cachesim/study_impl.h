@@ -46,11 +46,13 @@ struct StudyState {
   device::Occupancy occupancy;
   std::uint64_t warp_instructions = 0, thread_instructions = 0, launch_accesses = 0;
   std::vector<Study::Mark> marks;
-  std::vector<std::uint64_t> dealt;        // with Options::sms: how many blocks each SM has had, of first + sm, first + sm + SMs, ...
+  std::vector<std::uint64_t>
+      dealt;  // with Options::sms: how many blocks each SM has had, of first + sm, first + sm + SMs, ...
   struct Span {
     std::uint64_t first = 0, end = 0;
   };
-  Span given, chosen;                      // blocks of the launch that are its own to run; those of them that Options::groups names
+  Span given,
+      chosen;  // blocks of the launch that are its own to run; those of them that Options::groups names
 };
 
 // describe.cpp: metrics and tables of the launch.

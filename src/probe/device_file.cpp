@@ -55,8 +55,11 @@ std::string entry(const std::string& name, const std::string& value, const char*
 std::string header(const Provenance& p, bool base) {
   std::string out = fmt::format("# {}, as simtlab probe found it.\n", p.board);
   if (p.partial) out += "# Partial: the measurement ended early, and what is missing was not looked for.\n";
-  out += base ? fmt::format("# What was not measured is taken from {}{} and marked as an estimate.\n\n", p.base_name, p.base_remark.empty() ? "" : fmt::format(" ({})", p.base_remark))
-              : std::string("# What is missing was not found, or can't be measured: simtlab probe without --base none fills it from another device.\n\n");
+  out += base ? fmt::format("# What was not measured is taken from {}{} and marked as an estimate.\n\n",
+                            p.base_name, p.base_remark.empty() ? "" : fmt::format(" ({})", p.base_remark))
+              : std::string(
+                    "# What is missing was not found, or can't be measured: simtlab probe without --base "
+                    "none fills it from another device.\n\n");
   return out;
 }
 
@@ -71,7 +74,7 @@ std::string file_value(const device::Parameter& parameter, const Finding& f) {
   try {
     device::store(parameter, plain(f), scratch);
     return device::show(parameter, scratch);
-  } catch (const Error&) {   // out of the range that a device file may have: reported, not written
+  } catch (const Error&) {  // out of the range that a device file may have: reported, not written
     return {};
   }
 }
@@ -102,18 +105,25 @@ std::string value_text(const Finding& f) {
 namespace {
 
 // Text stays text whatever it looks like: "2.0" is a capability.
-bool written_as_text(const std::string& key, const std::string& value) { return is_text(value) || key == "compute_capability" || key == "product"; }
+bool written_as_text(const std::string& key, const std::string& value) {
+  return is_text(value) || key == "compute_capability" || key == "product";
+}
 
 // Why a value is lent, and by whom.
 std::string why_lent(const Loan& loan) {
   const std::string as = fmt::format("as {}{}", loan.from, loan.source.empty() ? "" : ": " + loan.source);
-  return loan.instead_of.empty() ? "not measured; " + as : fmt::format("measured {}, which does not go together with what is lent; {}", loan.instead_of, as);
+  return loan.instead_of.empty()
+             ? "not measured; " + as
+             : fmt::format("measured {}, which does not go together with what is lent; {}", loan.instead_of,
+                           as);
 }
 
 void count(const Loan& loan, const std::string& key, DeviceFile& out) {
   const auto at = std::ranges::find(out.lent, loan.from, &std::pair<std::string, std::size_t>::first);
-  if (at != out.lent.end()) ++at->second;
-  else out.lent.emplace_back(loan.from, 1);
+  if (at != out.lent.end())
+    ++at->second;
+  else
+    out.lent.emplace_back(loan.from, 1);
   if (!loan.instead_of.empty()) out.given_way.push_back(key);
 }
 
@@ -130,7 +140,8 @@ DeviceFile device_file(const Findings& findings, const Provenance& p, const Loan
     const Finding* f = findings.find(parameter.key);
     const std::string value = f != nullptr && f->known() ? file_value(parameter, *f) : "";
     if (const Loan* loan = loans.find(parameter.key)) {
-      line = entry(name, loan->value, "estimated", why_lent(*loan), written_as_text(parameter.key, loan->value));
+      line =
+          entry(name, loan->value, "estimated", why_lent(*loan), written_as_text(parameter.key, loan->value));
       count(*loan, parameter.key, out);
     } else if (!value.empty()) {
       line = entry(name, value, "source", source_of(*f), written_as_text(parameter.key, value));
@@ -146,7 +157,10 @@ DeviceFile device_file(const Findings& findings, const Provenance& p, const Loan
     if (table != section) tables += fmt::format("\n[{}]\n", section = table);
     tables += line;
   }
-  const std::string sources = fmt::format("\n[sources]\nprobe = {}\n", quoted(fmt::format("{} on {}, {}{}{}", p.tool, p.board, p.driver, p.clocks.empty() ? "" : ", " + p.clocks, p.date.empty() ? "" : ", " + p.date)));
+  const std::string sources = fmt::format(
+      "\n[sources]\nprobe = {}\n",
+      quoted(fmt::format("{} on {}, {}{}{}", p.tool, p.board, p.driver,
+                         p.clocks.empty() ? "" : ", " + p.clocks, p.date.empty() ? "" : ", " + p.date)));
   out.text = header(p, !p.base_name.empty()) + top + sources + tables;
   return out;
 }

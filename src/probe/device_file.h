@@ -22,13 +22,14 @@ struct Provenance {
 
 struct DeviceFile {
   std::string text;
-  std::size_t measured = 0, missing = 0;                         // values: of the board; of nobody, though a device must have them
-  std::vector<std::pair<std::string, std::size_t>> lent;         // by lender, the base first
-  std::vector<std::string> given_way;                            // keys that were measured and go together with nobody's values
+  std::size_t measured = 0, missing = 0;  // values: of the board; of nobody, though a device must have them
+  std::vector<std::pair<std::string, std::size_t>> lent;  // by lender, the base first
+  std::vector<std::string> given_way;  // keys that were measured and go together with nobody's values
 };
 
-// Values that are keys of device files and known, each with its method, interval and samples as its source; those that were not measured are absent, unless they are
-// lent: they are then marked as estimates from there.
+// Values that are keys of device files and known, each with its method, interval and samples as its source;
+// those that were not measured are absent, unless they are lent: they are then marked as estimates from
+// there.
 DeviceFile device_file(const Findings& findings, const Provenance& provenance, const Loans& loans);
 
 // A finding as the file has it; empty: the key does not take it.

@@ -9,12 +9,13 @@
 namespace simtlab::probe {
 namespace {
 
-constexpr unsigned most_mends = 64;   // more contradictions than there are rules
+constexpr unsigned most_mends = 64;  // more contradictions than there are rules
 
 // What a device has of a key; null: it has nothing of its own, and the key's default holds.
 const device::Entry* entry_of(const device::LoadedDevice& device, const std::string& key) {
   const auto at = std::ranges::find(device.entries, key, &device::Entry::key);
-  return at != device.entries.end() && at->origin.layer != "default" && at->value != "unknown" ? &*at : nullptr;
+  return at != device.entries.end() && at->origin.layer != "default" && at->value != "unknown" ? &*at
+                                                                                               : nullptr;
 }
 
 }  // namespace
@@ -22,8 +23,10 @@ const device::Entry* entry_of(const device::LoadedDevice& device, const std::str
 Loans::Loans(const Findings& findings, const Lender* base, const std::vector<Lender>& others) {
   for (const device::Parameter& parameter : device::parameters()) {
     const Finding* f = findings.find(parameter.key);
-    if (std::string value = f != nullptr && f->known() ? file_value(parameter, *f) : ""; !value.empty()) measured_[parameter.key] = std::move(value);
-    else if (base != nullptr) lend(parameter.key, *base);
+    if (std::string value = f != nullptr && f->known() ? file_value(parameter, *f) : ""; !value.empty())
+      measured_[parameter.key] = std::move(value);
+    else if (base != nullptr)
+      lend(parameter.key, *base);
   }
   if (base == nullptr) return;
   for (unsigned round = 0; round < most_mends; ++round) {
@@ -43,7 +46,9 @@ device::Device Loans::device() const {
   for (const device::Parameter& parameter : device::parameters()) {
     const auto measured = measured_.find(parameter.key);
     const Loan* loan = find(parameter.key);
-    const std::string& value = loan != nullptr ? loan->value : measured != measured_.end() ? measured->second : parameter.default_value;
+    const std::string& value = loan != nullptr               ? loan->value
+                               : measured != measured_.end() ? measured->second
+                                                             : parameter.default_value;
     if (!value.empty()) device::store(parameter, value, out);
   }
   return out;

@@ -18,15 +18,16 @@ struct Lender {
 };
 
 struct Loan {
-  std::string value, source;   // as the lender's file has them
-  std::string from;            // the lender
-  std::string instead_of;      // what was measured and goes together with no lender's values; empty: nothing was
+  std::string value, source;  // as the lender's file has them
+  std::string from;           // the lender
+  std::string instead_of;  // what was measured and goes together with no lender's values; empty: nothing was
 };
 
 class Loans {
  public:
-  // All that was not measured is the base's, which may be null: then nothing is lent. Where that contradicts what was measured (device/consistency.h),
-  // the first of `others` lends whose value does not. Where none is left, the measured values give way to the base's.
+  // All that was not measured is the base's, which may be null: then nothing is lent. Where that contradicts
+  // what was measured (device/consistency.h), the first of `others` lends whose value does not. Where none is
+  // left, the measured values give way to the base's.
   Loans(const Findings& findings, const Lender* base, const std::vector<Lender>& others);
 
   const Loan* find(const std::string& key) const;
@@ -40,7 +41,7 @@ class Loans {
   bool try_all(const std::vector<std::string>& keys, const Lender& lender);
   bool give_way(const std::vector<std::string>& keys, const Lender& base);
 
-  std::map<std::string, std::string> measured_;   // by key, as a file has it
+  std::map<std::string, std::string> measured_;  // by key, as a file has it
   std::map<std::string, Loan> loans_;
 };
 

@@ -44,6 +44,8 @@ class Share final : public SmShare {
 
 }  // namespace
 
-std::unique_ptr<SmShare> MovedLaunch::make_share(Effects effects) const { return std::make_unique<Share>(inner_.make_share(effects), by_); }
+std::unique_ptr<SmShare> MovedLaunch::make_share(Effects effects) const {
+  return std::make_unique<Share>(inner_.make_share(effects), by_);
+}
 
 }  // namespace simtlab::stream

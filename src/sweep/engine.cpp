@@ -48,14 +48,17 @@ void describe_failure(const Store& store, const result::Manifest* manifest, doub
   if (out.error.empty()) out.error = fmt::format("it ended with {} and said nothing", out.exit_code);
 }
 
-// Why a run that ended well has nothing to say of any kernel; empty: it has, or is of a command that need not.
+// Why a run that ended well has nothing to say of any kernel; empty: it has, or is of a command that need
+// not.
 std::string without_kernels(const result::Result& result) {
   constexpr std::string_view of_kernels[] = {"timing", "functional", "cache", "predict"};
-  if (std::ranges::find(of_kernels, std::string_view(result.manifest.mode)) == std::end(of_kernels)) return {};
+  if (std::ranges::find(of_kernels, std::string_view(result.manifest.mode)) == std::end(of_kernels))
+    return {};
   const auto skipped = static_cast<std::uint64_t>(result.total.get("program.kernels.skipped").value_or(0));
   if (!result.kernels.empty() || result.manifest.interrupted || !result.manifest.failure.empty()) return {};
   if (skipped == 0) return "it launched no kernel, so there is nothing to compare";
-  return fmt::format("none of its {} launches was chosen by --kernels, so there is nothing to compare", skipped);
+  return fmt::format("none of its {} launches was chosen by --kernels, so there is nothing to compare",
+                     skipped);
 }
 
 }  // namespace
@@ -93,7 +96,9 @@ Outcome outcome_of(const Store& store, const Point& point, int status, double ti
     out.error_id = "sweep-no-result", out.error = "it ended well and wrote no result";
   }
   if (out.exit_code == 0 && out.result)
-    if (const std::string why = without_kernels(*out.result); !why.empty()) out.exit_code = static_cast<int>(ExitCode::bad_input), out.error_id = "sweep-no-kernel", out.error = why;
+    if (const std::string why = without_kernels(*out.result); !why.empty())
+      out.exit_code = static_cast<int>(ExitCode::bad_input), out.error_id = "sweep-no-kernel",
+      out.error = why;
   if ((status != 0 && out.error.empty()) || timed_out_s > 0) describe_failure(store, out.result ? &out.result->manifest : nullptr, timed_out_s, out);
   return out;
 }

@@ -183,7 +183,9 @@ class Local {
   void last(const Point& p) {
     const Outcome out = outcome_of(store_, p, 0, 0);
     done_with_.push_back(p.id);
-    const bool whole = out.result && out.error.empty() && !out.result->manifest.interrupted && out.result->manifest.failure.empty() && out.result->manifest.program_exit_status.value_or(0) == 0;
+    const bool whole = out.result && out.error.empty() && !out.result->manifest.interrupted &&
+                       out.result->manifest.failure.empty() &&
+                       out.result->manifest.program_exit_status.value_or(0) == 0;
     if (!whole) return give_back(p, "stopped");
     store_.finish(out);
     ++counts_.done;

@@ -227,10 +227,13 @@ Expansion Store::begin(const Study& study, const volatile bool* stop) {
 void Store::clear() {
   write();
   exec("DROP VIEW IF EXISTS study_points");
-  for (const char* table : {"results", "inputs", "manifests", "metrics", "metric_names", "batches", "points", "axes", "study"}) exec(fmt::format("DELETE FROM {}", table).c_str());
+  for (const char* table :
+       {"results", "inputs", "manifests", "metrics", "metric_names", "batches", "points", "axes", "study"})
+    exec(fmt::format("DELETE FROM {}", table).c_str());
   commit();
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(spool(), ignored)) std::filesystem::remove_all(entry.path(), ignored);
+  for (const auto& entry : std::filesystem::directory_iterator(spool(), ignored))
+    std::filesystem::remove_all(entry.path(), ignored);
 }
 
 std::string Store::definition() const { return value("definition"); }

@@ -15,7 +15,8 @@ namespace {
 constexpr int definition_number = 1, definition_with_dashes = 2;
 
 void replace_all(std::string& word, const std::string& mark, const std::string& value) {
-  for (std::size_t at = word.find(mark); at != std::string::npos; at = word.find(mark, at + value.size())) word.replace(at, mark.size(), value);
+  for (std::size_t at = word.find(mark); at != std::string::npos; at = word.find(mark, at + value.size()))
+    word.replace(at, mark.size(), value);
 }
 
 bool has_dashes(const Study& study) {
@@ -33,8 +34,10 @@ class Words {
  public:
   // A word of the study's command: the first `--` parts it.
   void add(const std::string& word) {
-    if (!behind_ && word == "--") behind_ = has_program_ = true;
-    else (behind_ ? program_ : own_).push_back(word);
+    if (!behind_ && word == "--")
+      behind_ = has_program_ = true;
+    else
+      (behind_ ? program_ : own_).push_back(word);
   }
   // Words of a value have a `--` of their own, which says nothing of what follows them in the command.
   void add_value(const std::vector<std::string>& words) {
@@ -58,7 +61,8 @@ class Words {
 // A word of the command with the values in the place of their marks.
 std::string filled(const Study& study, std::string word, const std::vector<std::string>& values) {
   for (std::size_t a = 0; a < study.axes.size(); ++a)
-    if (study.bindings[a] == Binding::placeholder || study.bindings[a] == Binding::words) replace_all(word, "{" + study.axes[a].name + "}", values[a]);
+    if (study.bindings[a] == Binding::placeholder || study.bindings[a] == Binding::words)
+      replace_all(word, "{" + study.axes[a].name + "}", values[a]);
   return word;
 }
 
@@ -95,7 +99,11 @@ Design parse_design(const std::string& text) {
 }
 
 std::string definition(const Study& study) {
-  nlohmann::ordered_json out = {{"definition", has_dashes(study) ? definition_with_dashes : definition_number}, {"command", study.command}, {"folder", study.folder}, {"design", name_of(study.design)}};
+  nlohmann::ordered_json out = {
+      {"definition", has_dashes(study) ? definition_with_dashes : definition_number},
+      {"command", study.command},
+      {"folder", study.folder},
+      {"design", name_of(study.design)}};
   if (study.points != 0) out["points"] = study.points;
   out["axes"] = nlohmann::ordered_json::array();
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
@@ -115,15 +123,20 @@ std::string definition(const Study& study) {
 std::vector<std::string> point_command(const Study& study, const std::vector<std::string>& values, std::uint64_t seed) {
   Words words;
   for (const std::string& word : study.command) {
-    std::size_t whole = 0;   // the axis whose mark the word is
-    while (whole < study.axes.size() && !(study.bindings[whole] == Binding::words && word == "{" + study.axes[whole].name + "}")) ++whole;
-    if (whole < study.axes.size()) words.add_value(value_words(values[whole]));
-    else words.add(filled(study, word, values));
+    std::size_t whole = 0;  // the axis whose mark the word is
+    while (whole < study.axes.size() &&
+           !(study.bindings[whole] == Binding::words && word == "{" + study.axes[whole].name + "}"))
+      ++whole;
+    if (whole < study.axes.size())
+      words.add_value(value_words(values[whole]));
+    else
+      words.add(filled(study, word, values));
   }
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     const std::string& name = study.axes[a].name;
     if (study.bindings[a] == Binding::option) words.add_option(fmt::format("--{}={}", name, values[a]));
-    if (study.bindings[a] == Binding::setting) words.add_option("--set"), words.add_option(fmt::format("{}={}", name, values[a]));
+    if (study.bindings[a] == Binding::setting)
+      words.add_option("--set"), words.add_option(fmt::format("{}={}", name, values[a]));
     if (study.bindings[a] == Binding::flag && values[a] == "true") words.add_option("--" + name);
   }
   if (study.takes_seed) words.add_option(fmt::format("--seed={}", seed));

@@ -72,8 +72,9 @@ Expansion expand(const Study& study, const std::function<void(const Combination&
 std::vector<std::string> value_words(const std::string& value);
 // The words before the first `--`: those that simtlab reads, not the program.
 std::span<const std::string> own_words(const std::vector<std::string>& words);
-// The words behind "simtlab" of one point: simtlab's own, then `--` and the program's arguments if there are any, both in the order of the study's
-// command. What a value of an axis has behind a `--` is the program's, and all options that axes and seed give are simtlab's.
+// The words behind "simtlab" of one point: simtlab's own, then `--` and the program's arguments if there are
+// any, both in the order of the study's command. What a value of an axis has behind a `--` is the program's,
+// and all options that axes and seed give are simtlab's.
 std::vector<std::string> point_command(const Study& study, const std::vector<std::string>& values, std::uint64_t seed);
 
 }  // namespace simtlab::sweep

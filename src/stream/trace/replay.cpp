@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t tables_kept = 4;
 constexpr unsigned barrier_count = 16;
 
-// Lines of global memory that atomics of the SM will change at the next commit; as exec::StoreBuffer. None if they act at once.
+// Lines of global memory that atomics of the SM will change at the next commit; as exec::StoreBuffer. None if
+// they act at once.
 class ReplayedShare final : public SmShare {
  public:
   ReplayedShare(const ReplayedLaunch& launch, Effects effects) : launch_(launch), effects_(effects) {}
@@ -260,6 +261,8 @@ const Code* ReplayedLaunch::code_of(const ptx::Function& function) const {
   return found == reader_.codes().end() ? nullptr : &*found;
 }
 
-std::unique_ptr<SmShare> ReplayedLaunch::make_share(Effects effects) const { return std::make_unique<ReplayedShare>(*this, effects); }
+std::unique_ptr<SmShare> ReplayedLaunch::make_share(Effects effects) const {
+  return std::make_unique<ReplayedShare>(*this, effects);
+}
 
 }  // namespace simtlab::stream::trace
