@@ -88,7 +88,12 @@ void add_probe(CLI::App& app, Action& chosen) {
   sub->add_option("--method", o->method, "slope (default), or thesis: one interval less the clock's cost, as Sanchez published it, with the slopes beside it")->check(CLI::IsMember({"slope", "thesis"}))->type_name("NAME")->group("Configuration");
   sub->add_option("--correction", o->correction, "How the cost of reading the clock is taken out of latencies: slope (default), difference, deconvolve, subtract or none, of single intervals, with the slope beside it")
       ->check(CLI::IsMember({"slope", "difference", "deconvolve", "subtract", "none"}))->type_name("NAME")->group("Configuration");
-  sub->add_option("--base", o->base, "Who lends the device file what was not measured, marked as estimates (default: the nearest shipped device); none: nobody")->check(not_empty)->type_name("NAME|FILE")->group("Configuration");
+  sub->add_option("--base", o->base,
+                  "Who lends the device file what was not measured, marked as estimates (default: the "
+                  "nearest shipped device); none: nobody")
+      ->check(not_empty)
+      ->type_name("NAME|FILE")
+      ->group("Configuration");
   sub->add_option("--seed", o->run.seed, "Seed of random orders (default 0)")->type_name("N")->group("Configuration");
   sub->add_option("--threads", o->run.threads, "Host threads of a simulated board; 0 (default): all")->type_name("N")->group("Limits");
   sub->add_option("--max-time", o->run.max_time, "Stop after this wall time, and keep what was measured")->type_name("TIME")->group("Limits");

@@ -41,17 +41,22 @@ std::string difference(const sweep::Store& store, const sweep::Study& study) {
 // Another study's database is never mixed with this one's.
 void check_same_study(const sweep::Store& store, const sweep::Study& study, const std::string& db) {
   if (const std::string what = difference(store, study); !what.empty())
-    throw Error(ExitCode::bad_input, "sweep-other-study", fmt::format("{} holds another study: {}", shown(db), what), "another --db FILE, or remove that one");
+    throw Error(ExitCode::bad_input, "sweep-other-study",
+                fmt::format("{} holds another study: {}", shown(db), what),
+                "another --db FILE, or remove that one");
 }
 
-// The study in the database, or a new one. One that never had a result, as that of a command line with a wrong word, is in nobody's way.
-void take_study(sweep::Store& store, const sweep::Study& study, const std::string& db, const volatile bool* stop) {
+// The study in the database, or a new one. One that never had a result, as that of a command line with a
+// wrong word, is in nobody's way.
+void take_study(sweep::Store& store, const sweep::Study& study, const std::string& db,
+                const volatile bool* stop) {
   if (store.has_study()) {
     const std::string what = difference(store, study);
     if (what.empty()) return;
-    sweep::recover(store);   // results that wait beside the database count
+    sweep::recover(store);  // results that wait beside the database count
     if (store.counts().done != 0 || !store.batches(true).empty()) check_same_study(store, study, db);
-    talk(fmt::format("note: {} held another study without any result, which this one replaces: {}\n", shown(db), what));
+    talk(fmt::format("note: {} held another study without any result, which this one replaces: {}\n",
+                     shown(db), what));
     store.clear();
   }
   store.begin(study, stop);
@@ -64,7 +69,8 @@ sweep::EngineOptions engine_options(const CLI::App& app, const SweepOptions& o, 
   if (o.engine == "local" && ::access(out.program.c_str(), X_OK) != 0) throw Error(ExitCode::bad_input, "file-missing", fmt::format("{} is no program", shown(out.program)), "--program names the simtlab that runs the points");
   out.jobs = o.jobs.value_or(std::max(1u, std::thread::hardware_concurrency()));
   // The points share the cores; results are the same for any number of threads.
-  const bool set = sets_option(study, "threads") || std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "threads"; });
+  const bool set = sets_option(study, "threads") ||
+                   std::ranges::any_of(study.axes, [](const sweep::Axis& a) { return a.name == "threads"; });
   if (!set && command_has(app, study.command.front(), "threads") && (out.jobs > 1 || o.engine != "local")) out.extra.emplace_back("--threads=1");
   out.most_failures = o.max_failures, out.retries = o.retries;
   return out;

@@ -85,7 +85,7 @@ void leave_out_effects(device::ToolOptions& tool) {
     tool.predict = gpu::to_text(predict);
   } else if (tool.mode == "cache") {
     cachesim::Options study = cachesim::parse_options(tool.cache);
-    study.effects = study.sms.all() && study.groups.all();   // of all blocks there is nothing to leave out
+    study.effects = study.sms.all() && study.groups.all();  // of all blocks there is nothing to leave out
     tool.cache = cachesim::to_text(study);
   }
 }

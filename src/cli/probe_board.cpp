@@ -57,7 +57,8 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
-probe::Provenance provenance(const gpu::BoardFacts& f, const probe::Findings& found, const probe::Outcome& outcome, const std::optional<probe::Lender>& base) {
+probe::Provenance provenance(const gpu::BoardFacts& f, const probe::Findings& found,
+                             const probe::Outcome& outcome, const std::optional<probe::Lender>& base) {
   probe::Provenance p;
   p.board = f.name + (f.simulated ? " (simulated)" : "");
   p.driver = f.simulated ? "no driver" : f.driver;
@@ -127,7 +128,7 @@ std::optional<Error> failure_of(const probe::Outcome& outcome) {
   return std::nullopt;
 }
 
-constexpr const char* no_base = "none";   // of --base: the file has what was measured and nothing else
+constexpr const char* no_base = "none";  // of --base: the file has what was measured and nothing else
 
 // Who lends what is not measured, if the user said it: its errors come before a long measurement.
 std::optional<probe::Lender> wished_base(const ProbeOptions& o) {
@@ -141,23 +142,34 @@ void check_device_file(const std::string& file, const std::string& base) {
   try {
     static_cast<void>(device::load_device(std::filesystem::absolute(file).string()));
   } catch (const Error& error) {
-    talk(fmt::format("warning: what was measured does not go together, nor with what {} lends, so no command takes {} as it is: choose another --base, or change the file\n{}", base, file, error.format()));
+    talk(
+        fmt::format("warning: what was measured does not go together, nor with what {} lends, so no command "
+                    "takes {} as it is: choose another --base, or change the file\n{}",
+                    base, file, error.format()));
   }
 }
 
 std::string last_line(const std::string& file, const probe::DeviceFile& written, const probe::Provenance& p) {
-  std::string out = fmt::format("{}: {} value{} measured", file, written.measured, written.measured == 1 ? "" : "s");
+  std::string out =
+      fmt::format("{}: {} value{} measured", file, written.measured, written.measured == 1 ? "" : "s");
   if (p.base_name.empty())
-    return out + (written.missing == 0 ? "\n" : fmt::format(", {} missing, so no command takes it as it is (without --base {} the nearest shipped device lends them)\n", written.missing, no_base));
+    return out + (written.missing == 0 ? "\n"
+                                       : fmt::format(", {} missing, so no command takes it as it is (without "
+                                                     "--base {} the nearest shipped device lends them)\n",
+                                                     written.missing, no_base));
   for (const auto& [name, values] : written.lent) out += fmt::format(", {} from {}", values, name);
   out += " (--base NAME for another";
   if (!p.base_remark.empty()) out += "; " + p.base_remark;
-  if (!written.given_way.empty()) out += fmt::format("; measured, but together with no device's values: {}", fmt::join(written.given_way, ", "));
+  if (!written.given_way.empty())
+    out += fmt::format("; measured, but together with no device's values: {}",
+                       fmt::join(written.given_way, ", "));
   return out + ")\n";
 }
 
 // The file of -o, and what it says of itself: the last line of what is printed.
-std::string write_device_file(const ProbeOptions& o, const gpu::BoardFacts& facts, const probe::Findings& found, const probe::Outcome& outcome, std::optional<probe::Lender> base) {
+std::string write_device_file(const ProbeOptions& o, const gpu::BoardFacts& facts,
+                              const probe::Findings& found, const probe::Outcome& outcome,
+                              std::optional<probe::Lender> base) {
   std::vector<probe::Lender> others;
   if (o.base != no_base) others = probe::nearest_devices(facts);
   const bool nearest = !base && !others.empty();
@@ -165,7 +177,8 @@ std::string write_device_file(const ProbeOptions& o, const gpu::BoardFacts& fact
   probe::Provenance p = provenance(facts, found, outcome, base);
   if (nearest) p.base_remark = probe::remark_on(*base, facts);
   const std::string& file = o.output.output;
-  const probe::DeviceFile written = probe::device_file(found, p, probe::Loans(found, base ? &*base : nullptr, others));
+  const probe::DeviceFile written =
+      probe::device_file(found, p, probe::Loans(found, base ? &*base : nullptr, others));
   write_to(file, written.text);
   if (base && file != "-" && std::filesystem::is_regular_file(file)) check_device_file(file, base->name);
   return last_line(file == "-" ? "device file" : file, written, p);
@@ -206,13 +219,18 @@ int probe_board(ProbeOptions o) {
   Writing writing;
   const bool prints = !data_on_stdout(o.output) && o.output.output != "-";
   std::string last;
-  if (prints) writing([&] { print((thesis ? thesis_tables(found, facts) : "") + text_of(found, outcome, board_text(facts))); });
+  if (prints)
+    writing([&] {
+      print((thesis ? thesis_tables(found, facts) : "") + text_of(found, outcome, board_text(facts)));
+    });
   if (!o.output.output.empty()) writing([&] { last = write_device_file(o, facts, found, outcome, base); });
   if (!o.curves.empty()) writing([&] { write_curves(o.curves, found); });
   if (!o.output.json.empty()) writing([&] { write_result(o.output.json, result); });
   if (!o.output.csv.empty()) writing([&] { write_to(o.output.csv, report::csv(result)); });
-  if (prints && !last.empty()) writing([&] { print(last); });
-  else if (!o.output.quiet) talk(last);
+  if (prints && !last.empty())
+    writing([&] { print(last); });
+  else if (!o.output.quiet)
+    talk(last);
   writing.end();
   if (outcome.interrupted) return static_cast<int>(ExitCode::interrupted);
   if (failure) throw *failure;

@@ -36,7 +36,8 @@ struct SweepOptions {
 // The study of a command line. command: what followed `--`. Throws Error.
 sweep::Study study_of(const CLI::App& app, const SweepOptions& options, const std::optional<std::vector<std::string>>& command);
 
-// Whether the study's command, or a value of an axis that is words of it, has the option among simtlab's own words.
+// Whether the study's command, or a value of an axis that is words of it, has the option among simtlab's own
+// words.
 bool sets_option(const sweep::Study& study, const std::string& option);
 
 // Whether a command of that name has that option.

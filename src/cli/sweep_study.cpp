@@ -81,7 +81,10 @@ void refuse_outputs(std::span<const std::string> words) {
   for (const std::string& w : words)
     for (const char* ours : {"--json", "-o", "--output", "--report", "--csv"})
       if (w == ours || w.starts_with(std::string(ours) + "="))
-        throw Error(ExitCode::usage, "sweep-what", fmt::format("{} in the command of a study: every point would write to the same file", shown(w, 60)), "leave it out; `simtlab report STUDY.db --point N --json` gives a point's result");
+        throw Error(ExitCode::usage, "sweep-what",
+                    fmt::format("{} in the command of a study: every point would write to the same file",
+                                shown(w, 60)),
+                    "leave it out; `simtlab report STUDY.db --point N --json` gives a point's result");
 }
 
 void check_command(sweep::Study& study) {
@@ -97,13 +100,16 @@ void check_command(sweep::Study& study) {
 }
 
 // What an option's word sets: "gpu" of --gpu=v100 and of --gpu; empty: it is no option.
-std::string option_in(const std::string& word) { return word.starts_with("--") ? word.substr(2, word.find('=') - 2) : std::string(); }
+std::string option_in(const std::string& word) {
+  return word.starts_with("--") ? word.substr(2, word.find('=') - 2) : std::string();
+}
 
 bool names_option(std::span<const std::string> words, const std::string& option) {
   return std::ranges::any_of(words, [&](const std::string& w) { return option_in(w) == option; });
 }
 
-// A value of words may have options of its own, but none that the rest of the command gives, too: which of them held would be a matter of luck.
+// A value of words may have options of its own, but none that the rest of the command gives, too: which of
+// them held would be a matter of luck.
 void check_words(const CLI::App& app, const sweep::Study& study, std::size_t axis, const AxisPlaces& places) {
   for (const std::string& value : study.axes[axis].values) {
     const std::vector<std::string> words = sweep::value_words(value);
@@ -111,9 +117,13 @@ void check_words(const CLI::App& app, const sweep::Study& study, std::size_t axi
     for (const std::string& word : sweep::own_words(words)) {
       const std::string name = option_in(word);
       const CLI::Option* option = name.empty() ? nullptr : swept_option(app, study.command.front(), name);
-      if (option == nullptr || option->get_expected_max() > 1) continue;   // run says what it thinks of the first; others may be repeated
+      if (option == nullptr || option->get_expected_max() > 1)
+        continue;  // run says what it thinks of the first; others may be repeated
       if (names_option(sweep::own_words(study.command), name))
-        places.refuse(axis, fmt::format("axis '{}': '{}' sets --{}, and so does the command", study.axes[axis].name, shown(value, 60), name), "leave one of them out");
+        places.refuse(axis,
+                      fmt::format("axis '{}': '{}' sets --{}, and so does the command", study.axes[axis].name,
+                                  shown(value, 60), name),
+                      "leave one of them out");
     }
   }
 }
@@ -127,8 +137,11 @@ void check_axes(const CLI::App& app, sweep::Study& study, const AxisPlaces& plac
   for (std::size_t a = 0; a < study.axes.size(); ++a) {
     const std::string& name = study.axes[a].name;
     if (study.bindings[a] == sweep::Binding::words) check_words(app, study, a, places);
-    const bool is_option = study.bindings[a] == sweep::Binding::option || study.bindings[a] == sweep::Binding::flag;
-    if (is_option && sets_option(study, name)) places.refuse(a, fmt::format("axis '{}' varies what --{} in the command sets", name, name), "leave one of them out");
+    const bool is_option =
+        study.bindings[a] == sweep::Binding::option || study.bindings[a] == sweep::Binding::flag;
+    if (is_option && sets_option(study, name))
+      places.refuse(a, fmt::format("axis '{}' varies what --{} in the command sets", name, name),
+                    "leave one of them out");
   }
   const std::string& command = study.command.front();
   const bool sets = sets_option(study, "seed");

@@ -1,8 +1,7 @@
 // What a program computes does not depend on the mode, on who looks on, on the number of threads.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "random_kernel.h"
@@ -15,7 +14,8 @@ namespace {
 std::string difference(const Left& got, const Left& wanted) {
   if (got.printed != wanted.printed) return "printed " + got.printed + ", not " + wanted.printed;
   for (std::size_t i = 0; i < wanted.words.size(); ++i)
-    if (got.words[i] != wanted.words[i]) return fmt::format("word {} is {:#x}, not {:#x}", i, got.words[i], wanted.words[i]);
+    if (got.words[i] != wanted.words[i])
+      return fmt::format("word {} is {:#x}, not {:#x}", i, got.words[i], wanted.words[i]);
   return {};
 }
 
@@ -35,8 +35,8 @@ Left check(const device::Device& device, const Program& program) {
   return wanted;
 }
 
-// Global thread number in %r0, thread in the block in %r1, buffer in %d0; answers go to the 4 words at %d1, which are the thread's own. The
-// words before them belong to everybody.
+// Global thread number in %r0, thread in the block in %r1, buffer in %d0; answers go to the 4 words at %d1,
+// which are the thread's own. The words before them belong to everybody.
 constexpr std::uint32_t common = 256, own = 4;
 
 std::string kernel(const std::string& name, const std::string& body, const std::string& before = {}) {
@@ -54,8 +54,13 @@ std::string kernel(const std::string& name, const std::string& body, const std::
                               name, own * 4, common * 4, body);
 }
 
-Program program_of(const std::string& body, const std::string& before = {}, std::uint32_t blocks = 4, std::uint32_t threads = 96) {
-  Program out{".version 8.3\n.target sm_90\n.address_size 64\n" + kernel("k", body, before), {"k", "k"}, blocks, threads, {}};
+Program program_of(const std::string& body, const std::string& before = {}, std::uint32_t blocks = 4,
+                   std::uint32_t threads = 96) {
+  Program out{".version 8.3\n.target sm_90\n.address_size 64\n" + kernel("k", body, before),
+              {"k", "k"},
+              blocks,
+              threads,
+              {}};
   out.words.resize(common + std::size_t{blocks} * threads * own);
   for (std::uint32_t i = 0; i < out.words.size(); ++i) out.words[i] = i < common ? 0 : i * 2654435761u;
   return out;
@@ -69,7 +74,9 @@ class SameMemory : public testing::Test {
 std::unique_ptr<device::Device> SameMemory::device_;
 
 TEST_F(SameMemory, AnswersOfAtomicsToOneCellAreAPermutation) {
-  const Left left = check(*device_, program_of("  atom.global.add.u32 %r4, [%d0], 1; red.global.add.u32 [%d0+4], %r4; mul.lo.u32 %r5, %r4, %r4; red.global.add.u32 [%d0+8], %r5;"));
+  const Left left =
+      check(*device_, program_of("  atom.global.add.u32 %r4, [%d0], 1; red.global.add.u32 [%d0+4], %r4; "
+                                 "mul.lo.u32 %r5, %r4, %r4; red.global.add.u32 [%d0+8], %r5;"));
   const std::uint32_t n = 2 * 4 * 96;
   EXPECT_EQ(left.words[0], n);
   EXPECT_EQ(left.words[1], n * (n - 1) / 2);
@@ -81,17 +88,24 @@ struct Operation {
 };
 
 std::vector<Operation> operations() {
-  std::vector<Operation> out = {{"add", "u32", 4}, {"add", "s32", 4}, {"add", "u64", 8}, {"add", "f32", 4}, {"add", "f64", 8}, {"add.noftz", "f16", 2}, {"add.noftz", "bf16", 2},
-                                {"add.noftz", "f16x2", 4}, {"add.noftz", "bf16x2", 4}, {"inc", "u32", 4}, {"dec", "u32", 4}, {"exch", "b32", 4}, {"exch", "b64", 8},
-                                {"cas", "b16", 2}, {"cas", "b32", 4}, {"cas", "b64", 8}};   // those of 128 bits need registers that PTX text has none of here
+  std::vector<Operation> out = {
+      {"add", "u32", 4},        {"add", "s32", 4},         {"add", "u64", 8},
+      {"add", "f32", 4},        {"add", "f64", 8},         {"add.noftz", "f16", 2},
+      {"add.noftz", "bf16", 2}, {"add.noftz", "f16x2", 4}, {"add.noftz", "bf16x2", 4},
+      {"inc", "u32", 4},        {"dec", "u32", 4},         {"exch", "b32", 4},
+      {"exch", "b64", 8},       {"cas", "b16", 2},         {"cas", "b32", 4},
+      {"cas", "b64", 8}};  // those of 128 bits need registers that PTX text has none of here
   for (const char* name : {"min", "max"})
-    for (const char* type : {"u32", "s32", "u64", "s64"}) out.push_back({name, type, static_cast<unsigned>(type[1] == '3' ? 4 : 8)});
+    for (const char* type : {"u32", "s32", "u64", "s64"})
+      out.push_back({name, type, static_cast<unsigned>(type[1] == '3' ? 4 : 8)});
   for (const char* name : {"and", "or", "xor"})
-    for (const char* type : {"b32", "b64"}) out.push_back({name, type, static_cast<unsigned>(type[1] == '3' ? 4 : 8)});
+    for (const char* type : {"b32", "b64"})
+      out.push_back({name, type, static_cast<unsigned>(type[1] == '3' ? 4 : 8)});
   return out;
 }
 
-// Lanes of a warp meet at two cells, whose place is that of the warp; each answer is an operand of the next operation.
+// Lanes of a warp meet at two cells, whose place is that of the warp; each answer is an operand of the next
+// operation.
 std::string chain(const Operation& op, const std::string& space) {
   const unsigned b = op.bytes;
   std::string out = fmt::format(R"(
@@ -109,11 +123,17 @@ AGAIN:
   const std::string third = op.name == "cas" ? ", NEXT" : "";
   std::string step;
   if (b == 8)
-    step = fmt::format("add.u64 %d22, %d20, 3; atom.{}{}.{} %d20, [{}], %d20{};", what, op.name, op.type, at, third);
+    step = fmt::format("add.u64 %d22, %d20, 3; atom.{}{}.{} %d20, [{}], %d20{};", what, op.name, op.type, at,
+                       third);
   else if (b == 4)
-    step = fmt::format("cvt.u32.u64 %r20, %d20; add.u32 %r22, %r20, 3; atom.{}{}.{} %r21, [{}], %r20{}; cvt.u64.u32 %d20, %r21;", what, op.name, op.type, at, third);
+    step = fmt::format(
+        "cvt.u32.u64 %r20, %d20; add.u32 %r22, %r20, 3; atom.{}{}.{} %r21, [{}], %r20{}; cvt.u64.u32 %d20, "
+        "%r21;",
+        what, op.name, op.type, at, third);
   else
-    step = fmt::format("cvt.u16.u64 %s0, %d20; add.u16 %s2, %s0, 3; atom.{}{}.{} %s1, [{}], %s0{}; cvt.u64.u16 %d20, %s1;", what, op.name, op.type, at, third);
+    step = fmt::format(
+        "cvt.u16.u64 %s0, %d20; add.u16 %s2, %s0, 3; atom.{}{}.{} %s1, [{}], %s0{}; cvt.u64.u16 %d20, %s1;",
+        what, op.name, op.type, at, third);
   const std::string next = b == 8 ? "%d22" : b == 4 ? "%r22" : "%s2";
   if (const std::size_t mark = step.find("NEXT"); mark != std::string::npos) step.replace(mark, 4, next);
   return out + "  " + step + R"(
@@ -134,7 +154,8 @@ TEST_P(SameMemoryOfAtomics, EveryOperationOfEveryWidth) {
     if (HasFailure()) return;
   }
 }
-INSTANTIATE_TEST_SUITE_P(, SameMemoryOfAtomics, testing::Values("global", "shared", "generic"), [](const auto& instance) { return std::string(instance.param); });
+INSTANTIATE_TEST_SUITE_P(, SameMemoryOfAtomics, testing::Values("global", "shared", "generic"),
+                         [](const auto& instance) { return std::string(instance.param); });
 
 // Values that only warps of one block hand to each other, through shared and global memory, for many rounds.
 TEST_F(SameMemory, WhatWarpsHandOnThroughBarriers) {
@@ -151,7 +172,8 @@ AGAIN:
 )"));
 }
 
-// The last block of all adds up what the others left: it knows that it is the last from the answer of an atomic.
+// The last block of all adds up what the others left: it knows that it is the last from the answer of an
+// atomic.
 TEST_F(SameMemory, TheLastBlockByItsTicket) {
   const Left left = check(*device_, program_of(R"(
   atom.shared.add.u32 %r4, [cells], %r1; red.global.add.u32 [%d0+16], %r1; bar.sync 0;
@@ -194,16 +216,22 @@ AGAIN:
 )"));
 }
 
-// A turn of a warp is 256 instructions: answers are needed on both sides of its end, and by functions that are called.
+// A turn of a warp is 256 instructions: answers are needed on both sides of its end, and by functions that
+// are called.
 TEST_F(SameMemory, AnswersAcrossTurnsAndCalls) {
   std::string body = "  mov.u32 %r4, %r0;\n";
   for (unsigned i = 0; i < 400; ++i) {
-    body += fmt::format("  atom.global.{} %r5, [%d1+{}], %r4; mad.lo.u32 %r4, %r5, 7, %r4;\n", i % 2 == 0 ? "add.u32" : "xor.b32", i % 3 * 4);
+    body += fmt::format("  atom.global.{} %r5, [%d1+{}], %r4; mad.lo.u32 %r4, %r5, 7, %r4;\n",
+                        i % 2 == 0 ? "add.u32" : "xor.b32", i % 3 * 4);
     if (i % 50 == 0)
-      body += "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r5; call.uni (y), twice, (x); ld.param.b32 %r6, [y]; add.u32 %r4, %r4, %r6; }\n";
+      body +=
+          "  { .param .b32 x; .param .b32 y; st.param.b32 [x], %r5; call.uni (y), twice, (x); ld.param.b32 "
+          "%r6, [y]; add.u32 %r4, %r4, %r6; }\n";
   }
-  check(*device_, program_of(body + "  st.global.u32 [%d1+12], %r4;\n",
-                             ".func (.param .b32 out) twice(.param .b32 a)\n{\n  .reg .b32 %h<2>;\n  ld.param.b32 %h1, [a]; shl.b32 %h1, %h1, 1; st.param.b32 [out], %h1;\n  ret;\n}\n"));
+  check(*device_,
+        program_of(body + "  st.global.u32 [%d1+12], %r4;\n",
+                   ".func (.param .b32 out) twice(.param .b32 a)\n{\n  .reg .b32 %h<2>;\n  ld.param.b32 %h1, "
+                   "[a]; shl.b32 %h1, %h1, 1; st.param.b32 [out], %h1;\n  ret;\n}\n"));
 }
 
 TEST_F(SameMemory, WhatIsPrinted) {
@@ -214,7 +242,8 @@ TEST_F(SameMemory, WhatIsPrinted) {
   { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %d12; st.param.b64 [b], %d11; call.uni (r), vprintf, (a, b); }
 DONE:
 )",
-                               ".global .align 1 .b8 format[7] = {37, 117, 32, 37, 117, 10, 0};\n.extern .func (.param .b32 result) vprintf(.param .b64 a, .param .b64 b);\n");
+                               ".global .align 1 .b8 format[7] = {37, 117, 32, 37, 117, 10, 0};\n.extern "
+                               ".func (.param .b32 result) vprintf(.param .b64 a, .param .b64 b);\n");
   program.ptx.insert(program.ptx.find(".shared .align 16 .b8 cells"), ".local .align 8 .b8 arguments[16]; ");
   EXPECT_EQ(check(*device_, program).printed, "0 5\n11 16\n");
 }
@@ -235,7 +264,8 @@ TEST_F(SameMemory, TheClockOfFunctionalRuns) {
   }
 }
 
-// Warps and blocks race for one cell, and everybody keeps the answer: each mode has an order of its own, and it does not depend on who looks on.
+// Warps and blocks race for one cell, and everybody keeps the answer: each mode has an order of its own, and
+// it does not depend on who looks on.
 TEST_F(SameMemory, RacesEndTheSameWayInOneMode) {
   const Program program = program_of(R"(
   mov.u32 %r15, 0;
@@ -248,8 +278,10 @@ AGAIN: atom.global.exch.b32 %r4, [%d0], %r0; ld.volatile.global.u32 %r5, [%d0+4]
     std::optional<Left> wanted;
     for (const Watcher& watcher : watchers()) {
       // These change times and with them the order, or leave the clock to somebody else.
-      const bool other = watcher.leaves_blocks_out || watcher.name.find("kernels") != std::string::npos || watcher.name.find("lowering") != std::string::npos ||
-                         watcher.name.find("what if") != std::string::npos || watcher.name.find("shared") != std::string::npos;
+      const bool other = watcher.leaves_blocks_out || watcher.name.find("kernels") != std::string::npos ||
+                         watcher.name.find("lowering") != std::string::npos ||
+                         watcher.name.find("what if") != std::string::npos ||
+                         watcher.name.find("shared") != std::string::npos;
       if (!watcher.name.starts_with(mode) || other) continue;
       SCOPED_TRACE(watcher.name);
       Options options;
@@ -262,7 +294,8 @@ AGAIN: atom.global.exch.b32 %r4, [%d0], %r0; ld.volatile.global.u32 %r5, [%d0+4]
   }
 }
 
-// A trace of a run without a clock is that of the run with one: it has the same warps, and the same time when it is run.
+// A trace of a run without a clock is that of the run with one: it has the same warps, and the same time when
+// it is run.
 TEST_F(SameMemory, TracesOfAllModesAreTheSameToTheClock) {
   const Folder folder;
   const Program program = program_of(chain({"add", "u32", 4}, "generic"));
@@ -280,7 +313,8 @@ TEST_F(SameMemory, TracesOfAllModesAreTheSameToTheClock) {
   };
   const double cycles = replayed(Mode::timing, Mode::timing).total.get("gpu.cycles").value();
   EXPECT_EQ(replayed(Mode::functional, Mode::timing).total.get("gpu.cycles"), cycles);
-  EXPECT_EQ(replayed(Mode::cache, Mode::timing).total.get("gpu.instructions.warp"), replayed(Mode::timing, Mode::timing).total.get("gpu.instructions.warp"));
+  EXPECT_EQ(replayed(Mode::cache, Mode::timing).total.get("gpu.instructions.warp"),
+            replayed(Mode::timing, Mode::timing).total.get("gpu.instructions.warp"));
   // Loads behind atomics of the same line: without a clock nothing waits for them.
   const auto reads = replayed(Mode::functional, Mode::cache).total.get("gpu.instructions.warp");
   EXPECT_EQ(replayed(Mode::timing, Mode::cache).total.get("gpu.instructions.warp"), reads);
@@ -300,7 +334,11 @@ TEST_P(RandomKernels, LeaveTheSameMemory) {
     if (seed % parts != GetParam()) continue;
     RandomKernel random(seed);
     const std::string one = random.entry("one"), two = random.entry("two");
-    Program program{RandomKernel::module(one + two), {"one", "two", "one"}, RandomKernel::blocks, RandomKernel::threads, {}};
+    Program program{RandomKernel::module(one + two),
+                    {"one", "two", "one"},
+                    RandomKernel::blocks,
+                    RandomKernel::threads,
+                    {}};
     Rng rng(seed);
     for (unsigned word = 0; word < RandomKernel::words; ++word) program.words.push_back(rng.next32());
     SCOPED_TRACE(fmt::format("seed {}", seed));

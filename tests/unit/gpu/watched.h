@@ -1,4 +1,5 @@
-// One program under every mode and every observer: what it leaves in memory and prints must not depend on who looks.
+// One program under every mode and every observer: what it leaves in memory and prints must not depend on who
+// looks.
 #pragma once
 
 #include <unistd.h>
@@ -21,10 +22,10 @@ namespace simtlab::gpu {
 // A kernel of one module, launched once or more on one buffer, whose address is its only parameter.
 struct Program {
   std::string ptx;
-  std::vector<std::string> kernels;     // one a launch
+  std::vector<std::string> kernels;  // one a launch
   std::uint32_t blocks = 4, threads = 96;
-  std::vector<std::uint32_t> words;     // of the buffer
-  bool blocks_wait = false;             // for one another: some must be there together or in order
+  std::vector<std::uint32_t> words;  // of the buffer
+  bool blocks_wait = false;          // for one another: some must be there together or in order
 };
 
 struct Left {
@@ -93,11 +94,13 @@ inline Left run(const device::Device& device, Options options, const Program& pr
   const ModuleId module = gpu.load_module("test.ptx", program.ptx);
   const std::uint64_t bytes = program.words.size() * 4;
   const std::uint64_t buffer = gpu.allocate(bytes, "buffer").value();
-  gpu.copy(reinterpret_cast<void*>(buffer), program.words.data(), bytes, Gpu::CopyKind::host_to_device, 0, false);
+  gpu.copy(reinterpret_cast<void*>(buffer), program.words.data(), bytes, Gpu::CopyKind::host_to_device, 0,
+           false);
   std::vector<std::byte> params(8);
   std::memcpy(params.data(), &buffer, 8);
   for (const std::string& kernel : program.kernels)
-    gpu.launch(gpu.find_kernel(module, kernel).value(), {program.blocks, 1, 1}, {program.threads, 1, 1}, 0, params, 0);
+    gpu.launch(gpu.find_kernel(module, kernel).value(), {program.blocks, 1, 1}, {program.threads, 1, 1}, 0,
+               params, 0);
   out.words.resize(program.words.size());
   gpu.copy(out.words.data(), reinterpret_cast<void*>(buffer), bytes, Gpu::CopyKind::device_to_host, 0, false);
   gpu.synchronize();
@@ -109,7 +112,7 @@ inline Left run(const device::Device& device, Options options, const Program& pr
 struct Watcher {
   std::string name;
   std::function<void(Options&, const std::filesystem::path&)> look;
-  bool leaves_blocks_out = false;   // they run behind the others
+  bool leaves_blocks_out = false;  // they run behind the others
 };
 
 // Every mode, and everything that can look on in it.
@@ -117,7 +120,8 @@ inline std::vector<Watcher> watchers() {
   using Path = std::filesystem::path;
   static Pulse pulse;
   std::vector<Watcher> out;
-  const auto add = [&](std::string name, Mode mode, std::function<void(Options&, const Path&)> look, bool leaves_out = false) {
+  const auto add = [&](std::string name, Mode mode, std::function<void(Options&, const Path&)> look,
+                       bool leaves_out = false) {
     out.push_back({std::string(name_of(mode)) + " " + name,
                    [=](Options& o, const Path& folder) {
                      o.mode = mode;
@@ -131,11 +135,14 @@ inline std::vector<Watcher> watchers() {
     add("live", mode, [](Options& o, const Path&) { o.pulse = &pulse; });
     add("live record", mode, [](Options& o, const Path& f) { o.pulse = &pulse, o.record = f / "t.simt"; });
     add("kernels", mode, [](Options& o, const Path&) { o.kernels = KernelChoice("2"); });
-    add("kernels record", mode, [](Options& o, const Path& f) { o.kernels = KernelChoice("2"), o.record = f / "t.simt"; });
+    add("kernels record", mode,
+        [](Options& o, const Path& f) { o.kernels = KernelChoice("2"), o.record = f / "t.simt"; });
   }
   for (const Mode mode : {Mode::functional, Mode::timing}) {
     add("checkpoint", mode, [](Options& o, const Path& f) { o.checkpoint = {f / "c", {}, 1, {}}; });
-    add("resume", mode, [](Options& o, const Path& f) { o.checkpoint = {{}, f / "c", 1, {}}; });   // of the one before
+    add("resume", mode, [](Options& o, const Path& f) {
+      o.checkpoint = {{}, f / "c", 1, {}};
+    });  // of the one before
   }
   add("3 threads", Mode::timing, [](Options& o, const Path&) { o.threads = 3; });
   add("lines", Mode::timing, [](Options& o, const Path&) { o.observe.lines = true; });
@@ -145,21 +152,29 @@ inline std::vector<Watcher> watchers() {
     o.observe = {true, 100, {0, 1u << 20}};
     o.pulse = &pulse, o.record = f / "t.simt", o.threads = 2;
   });
-  add("sample", Mode::timing, [](Options& o, const Path&) { o.sample_error = 0.5; }, true);
-  add("sample record", Mode::timing, [](Options& o, const Path& f) { o.sample_error = 0.5, o.record = f / "t.simt"; }, true);
+  add(
+      "sample", Mode::timing, [](Options& o, const Path&) { o.sample_error = 0.5; }, true);
+  add(
+      "sample record", Mode::timing,
+      [](Options& o, const Path& f) { o.sample_error = 0.5, o.record = f / "t.simt"; }, true);
   add("no lowering", Mode::timing, [](Options& o, const Path&) { o.lowering = false; });
-  add("what if", Mode::timing, [](Options& o, const Path&) { o.what_if.perfect_l1 = o.what_if.no_bank_conflicts = true; });
+  add("what if", Mode::timing,
+      [](Options& o, const Path&) { o.what_if.perfect_l1 = o.what_if.no_bank_conflicts = true; });
   add("serial", Mode::timing, [](Options& o, const Path&) { o.sharing = parse_sharing("serial"); });
-  add("shared GPU", Mode::timing, [](Options& o, const Path& f) { o.shared = std::make_shared<FakeSharedDevice>(f); });
+  add("shared GPU", Mode::timing,
+      [](Options& o, const Path& f) { o.shared = std::make_shared<FakeSharedDevice>(f); });
   add("shared GPU record", Mode::timing, [](Options& o, const Path& f) {
     o.shared = std::make_shared<FakeSharedDevice>(f);
     o.record = f / "t.simt";
   });
-  for (const char* study : {"order=gto", "order=oldest", "order=two_level", "order=sequential", "order=round_robin", "order=random",
-                            "zero_latency=1", "wait=use,turn=access", "l2=0,prefetch=next-line"})
+  for (const char* study :
+       {"order=gto", "order=oldest", "order=two_level", "order=sequential", "order=round_robin",
+        "order=random", "zero_latency=1", "wait=use,turn=access", "l2=0,prefetch=next-line"})
     add(study, Mode::cache, [study](Options& o, const Path&) { o.cache = cachesim::parse_options(study); });
   for (const char* study : {"sms=1-1", "groups=1-2", "sms=0-1,groups=2-3", "groups=900-901"})
-    add(study, Mode::cache, [study](Options& o, const Path&) { o.cache = cachesim::parse_options(study); }, true);
+    add(
+        study, Mode::cache, [study](Options& o, const Path&) { o.cache = cachesim::parse_options(study); },
+        true);
   add("whole", Mode::predict, [](Options& o, const Path&) { o.predict.whole = true; });
   return out;
 }

@@ -15,7 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-gpu::BoardFacts board(int major, int minor, std::uint32_t sms = 10, std::uint64_t memory = 0, std::string name = "some board") {
+gpu::BoardFacts board(int major, int minor, std::uint32_t sms = 10, std::uint64_t memory = 0,
+                      std::string name = "some board") {
   gpu::BoardFacts out;
   out.name = std::move(name);
   out.cc_major = major, out.cc_minor = minor;
@@ -54,20 +55,25 @@ TEST_F(ProbeBase, OthersHaveTheNearestCapability) {
   EXPECT_EQ(nearest_device(board(2, 1)).name, "gtx460");
   EXPECT_EQ(nearest_device(board(7, 5, 72)).name, "rtx2060");
   EXPECT_EQ(nearest_device(board(7, 0, 80)).name, "v100");
-  EXPECT_EQ(nearest_device(board(9, 0, 132, 80 * gib)).name, "h100") << "of the same capability and as many SMs: by memory";
+  EXPECT_EQ(nearest_device(board(9, 0, 132, 80 * gib)).name, "h100")
+      << "of the same capability and as many SMs: by memory";
   EXPECT_EQ(nearest_device(board(9, 0, 132, 141 * gib)).name, "h200");
   EXPECT_EQ(nearest_device(board(9, 0, 114, 80 * gib)).remark, "");
 }
 
 TEST_F(ProbeBase, WhatIsOnlyTheNearestSaysSo) {
-  const Base ampere = nearest_device(board(8, 6, 84)), kepler = nearest_device(board(3, 0)), volta = nearest_device(board(7, 2));
+  const Base ampere = nearest_device(board(8, 6, 84)), kepler = nearest_device(board(3, 0)),
+             volta = nearest_device(board(7, 2));
   EXPECT_EQ(ampere.name, "a100");
   EXPECT_EQ(ampere.remark, "no shipped device has compute capability 8.6; a100 has 8.0, the nearest of 8.x");
   EXPECT_EQ(kepler.name, "k40");
   EXPECT_EQ(volta.name, "v100");
-  const Base pascal = nearest_device(board(6, 1)), blackwell = nearest_device(board(12, 0, 170)), tesla = nearest_device(board(1, 3));
+  const Base pascal = nearest_device(board(6, 1)), blackwell = nearest_device(board(12, 0, 170)),
+             tesla = nearest_device(board(1, 3));
   EXPECT_EQ(pascal.name, "titanx-maxwell") << "as near as v100, and older";
-  EXPECT_EQ(pascal.remark, "no shipped device is of the generation of compute capability 6.1; titanx-maxwell has 5.2, the nearest");
+  EXPECT_EQ(pascal.remark,
+            "no shipped device is of the generation of compute capability 6.1; titanx-maxwell has 5.2, the "
+            "nearest");
   EXPECT_THAT(blackwell.name, testing::AnyOf("h100", "h200"));
   EXPECT_THAT(blackwell.remark, HasSubstr("compute capability 12.0"));
   EXPECT_EQ(tesla.name, "gtx480");
@@ -80,10 +86,17 @@ TEST_F(ProbeBase, AFileIsCompleteAndMarksWhatWasLent) {
   found.exact("l1.latency", 77, "cycles", "told");
   const std::vector<Lender> lenders = nearest_devices(board(3, 5));
   ASSERT_EQ(lenders.front().name, "k40");
-  const Provenance provenance{.board = "a board", .driver = "a driver", .clocks = "", .date = "", .tool = "simtlab 1", .base_name = "k40", .base_remark = "no more than near"};
+  const Provenance provenance{.board = "a board",
+                              .driver = "a driver",
+                              .clocks = "",
+                              .date = "",
+                              .tool = "simtlab 1",
+                              .base_name = "k40",
+                              .base_remark = "no more than near"};
   Provenance without = provenance;
   without.base_name = "";
-  const DeviceFile file = device_file(found, provenance, Loans(found, &lenders.front(), lenders)), alone = device_file(found, without, Loans(found, nullptr, {}));
+  const DeviceFile file = device_file(found, provenance, Loans(found, &lenders.front(), lenders)),
+                   alone = device_file(found, without, Loans(found, nullptr, {}));
   EXPECT_EQ(file.measured, 2u);
   EXPECT_EQ(alone.measured, 2u);
   ASSERT_EQ(file.lent.size(), 1u);
@@ -93,15 +106,20 @@ TEST_F(ProbeBase, AFileIsCompleteAndMarksWhatWasLent) {
   EXPECT_GT(alone.missing, 70u);
   EXPECT_THAT(file.text, HasSubstr("taken from k40 (no more than near) and marked as an estimate"));
   std::size_t sources = 0, estimates = 0;
-  for (std::size_t at = 0; (at = file.text.find(", source = \"probe: ", at)) != std::string::npos; ++at) ++sources;
-  for (std::size_t at = 0; (at = file.text.find(", estimated = \"not measured; as k40", at)) != std::string::npos; ++at) ++estimates;
+  for (std::size_t at = 0; (at = file.text.find(", source = \"probe: ", at)) != std::string::npos; ++at)
+    ++sources;
+  for (std::size_t at = 0;
+       (at = file.text.find(", estimated = \"not measured; as k40", at)) != std::string::npos; ++at)
+    ++estimates;
   EXPECT_EQ(sources, file.measured);
   EXPECT_EQ(estimates, file.lent[0].second);
 }
 
-// Whatever each device's probes found alone, and whoever lends the rest: what is written has no contradictions, and measured values stay where anybody's go with them.
+// Whatever each device's probes found alone, and whoever lends the rest: what is written has no
+// contradictions, and measured values stay where anybody's go with them.
 TEST_F(ProbeBase, WhatIsLentGoesTogetherWithWhatWasMeasured) {
-  const std::vector<std::string> groups = {"l1.", "l2.", "sm.", "dram.", "shared.", "constant.", "interconnect.", "tlb.", "instruction."};
+  const std::vector<std::string> groups = {"l1.",       "l2.",           "sm.",  "dram.",       "shared.",
+                                           "constant.", "interconnect.", "tlb.", "instruction."};
   const std::vector<Lender> all = nearest_devices(board(7, 0));
   std::size_t given_way = 0, files = 0;
   for (const Lender& of : all)
@@ -110,13 +128,16 @@ TEST_F(ProbeBase, WhatIsLentGoesTogetherWithWhatWasMeasured) {
         SCOPED_TRACE(fmt::format("{} of {}, the rest of {}", group, of.name, base.name));
         Findings found;
         for (const device::Entry& e : of.device.entries)
-          if (e.key.starts_with(group) && e.value != "unknown" && device::find_parameter(e.key) != nullptr) found.word(e.key, e.value, "told");
+          if (e.key.starts_with(group) && e.value != "unknown" && device::find_parameter(e.key) != nullptr)
+            found.word(e.key, e.value, "told");
         const Loans loans(found, &base, all);
         device::Device device;
         for (const device::Parameter& parameter : device::parameters()) {
           const Finding* f = found.find(parameter.key);
           const Loan* loan = loans.find(parameter.key);
-          const std::string value = loan != nullptr ? loan->value : f != nullptr && f->known() ? file_value(parameter, *f) : parameter.default_value;
+          const std::string value = loan != nullptr              ? loan->value
+                                    : f != nullptr && f->known() ? file_value(parameter, *f)
+                                                                 : parameter.default_value;
           if (!value.empty()) device::store(parameter, value, device);
         }
         EXPECT_EQ(device::contradictions(device).size(), 0u);

@@ -13,7 +13,15 @@ TEST(ProbeDeviceFile, IntervalsAreReadBackFromSources) {
   Findings found;
   found.measured("l1.latency", 36, "cycles", {35.25, 36.5}, "a chase; 90 % interval 1 to 2", 9, "l1.chase");
   found.exact("l1.ways", 4, "", "told");
-  const std::string text = device_file(found, {.board = "a board", .driver = "a driver", .clocks = "", .date = "", .tool = "simtlab 1", .base_name = ""}, Loans(found, nullptr, {})).text;
+  const std::string text = device_file(found,
+                                       {.board = "a board",
+                                        .driver = "a driver",
+                                        .clocks = "",
+                                        .date = "",
+                                        .tool = "simtlab 1",
+                                        .base_name = ""},
+                                       Loans(found, nullptr, {}))
+                               .text;
   const auto source_of = [&](const std::string& key) {
     const std::size_t at = text.find("\n" + key + " = "), begin = text.find("source = \"", at) + 10;
     return text.substr(begin, text.find('"', begin) - begin);
@@ -36,7 +44,15 @@ TEST(ProbeDeviceFile, WhatWasNotRepeatedHasNoInterval) {
   found.once("l1.latency", 36, "cycles", "a line", 9, "l1.chase");
   found.measured("l2.latency", 180, "cycles", {180, 180}, "a chase", 1);
   for (const char* key : {"l1.latency", "l2.latency"}) EXPECT_FALSE(found.find(key)->has_interval()) << key;
-  const std::string text = device_file(found, {.board = "a board", .driver = "a driver", .clocks = "", .date = "", .tool = "simtlab 1", .base_name = ""}, Loans(found, nullptr, {})).text;
+  const std::string text = device_file(found,
+                                       {.board = "a board",
+                                        .driver = "a driver",
+                                        .clocks = "",
+                                        .date = "",
+                                        .tool = "simtlab 1",
+                                        .base_name = ""},
+                                       Loans(found, nullptr, {}))
+                               .text;
   for (const char* source : {"probe: a line; not repeated, so without an interval, curve l1.chase", "probe: a chase; not repeated, so without an interval"}) {
     EXPECT_NE(text.find(fmt::format("source = \"{}\"", source)), std::string::npos) << text;
     EXPECT_EQ(interval_in(source), std::nullopt);

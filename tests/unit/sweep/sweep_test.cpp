@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "sweep/analysis.h"
-#include "sweep/study.h"
 #include "sweep/difference.h"
+#include "sweep/study.h"
 #include "sweep/study_file.h"
 
 namespace simtlab::sweep {
@@ -126,9 +126,11 @@ TEST(SweepDesign, commands_of_points) {
   EXPECT_THAT(point_command(s, {"k.ptx --launch l.toml", "v100", "4", "64"}, 7), ElementsAre("run", "k.ptx", "--launch", "l.toml", "--gpu=v100", "--set", "sm.count=4", "--seed=7", "--", "./app", "size=64"));
 }
 
-// Every combination of a value with and without `--` and options, in a command with and without: simtlab's words, options of axes, the program's.
+// Every combination of a value with and without `--` and options, in a command with and without: simtlab's
+// words, options of axes, the program's.
 TEST(SweepDesign, commands_of_values_with_dashes) {
-  Study s = study_with({axis_from("kernel=k"), axis_from("gpu=v100"), axis_from("sm.count=4"), axis_from("lines=true"), axis_from("n=64")});
+  Study s = study_with({axis_from("kernel=k"), axis_from("gpu=v100"), axis_from("sm.count=4"),
+                        axis_from("lines=true"), axis_from("n=64")});
   s.bindings = {Binding::words, Binding::option, Binding::setting, Binding::flag, Binding::placeholder};
   s.takes_seed = true;
   const auto point = [&](std::vector<std::string> command, const std::string& value) {
@@ -136,18 +138,28 @@ TEST(SweepDesign, commands_of_values_with_dashes) {
     return shell_words(point_command(s, {value, "v100", "4", "true", "64"}, 7));
   };
   const std::string options = " --gpu=v100 --set sm.count=4 --lines --seed=7";
-  const std::vector<std::pair<std::string, std::string>> values = {   // of the axis: simtlab's words, the program's
-      {"a.cu", ""}, {"a.cu --regs 32", ""}, {"a.cu", "20000"}, {"a.cu --regs 32", "20000 -- --gpu=x"}, {"", "./app 5"}};
+  const std::vector<std::pair<std::string, std::string>> values = {
+      // of the axis: simtlab's words, the program's
+      {"a.cu", ""},
+      {"a.cu --regs 32", ""},
+      {"a.cu", "20000"},
+      {"a.cu --regs 32", "20000 -- --gpu=x"},
+      {"", "./app 5"}};
   for (const auto& [own, program] : values) {
     const std::string value = own + (program.empty() ? "" : " -- " + program);
     const std::string first = own.empty() ? "" : " " + own, dashes = program.empty() ? "" : " -- " + program;
     EXPECT_EQ(point({"run", "{kernel}"}, value), "run" + first + options + dashes);
-    EXPECT_EQ(point({"run", "{kernel}", "--mode", "functional"}, value), "run" + first + " --mode functional" + options + dashes);
-    EXPECT_EQ(point({"run", "--mode", "functional", "{kernel}"}, value), "run --mode functional" + first + options + dashes);
+    EXPECT_EQ(point({"run", "{kernel}", "--mode", "functional"}, value),
+              "run" + first + " --mode functional" + options + dashes);
+    EXPECT_EQ(point({"run", "--mode", "functional", "{kernel}"}, value),
+              "run --mode functional" + first + options + dashes);
     EXPECT_EQ(point({"run", "{kernel}", "--mode", "functional", "--", "size={n}", "--seed", "1"}, value),
-              "run" + first + " --mode functional" + options + " -- " + (program.empty() ? "" : program + " ") + "size=64 --seed 1");
+              "run" + first + " --mode functional" + options + " -- " +
+                  (program.empty() ? "" : program + " ") + "size=64 --seed 1");
     // Behind the command's own `--` all is the program's.
-    EXPECT_EQ(point({"run", "--mode", "functional", "--", "./app", "{kernel}", "{n}"}, value), "run --mode functional" + options + " -- ./app " + (own.empty() ? "-- " + program : value) + " 64");
+    EXPECT_EQ(
+        point({"run", "--mode", "functional", "--", "./app", "{kernel}", "{n}"}, value),
+        "run --mode functional" + options + " -- ./app " + (own.empty() ? "-- " + program : value) + " 64");
   }
   EXPECT_EQ(point({"run", "{kernel}"}, "a.cu --"), "run a.cu" + options + " --");
   const std::vector<std::string> words = {"run", "a", "--", "b", "--", "c"};
@@ -169,17 +181,37 @@ TEST(SweepDesign, differences_are_told_in_words) {
     return differences(there, definition(other));
   };
   EXPECT_THAT(told([](Study&) {}), ElementsAre());
-  EXPECT_THAT(told([](Study& o) { o.axes[1].values = {"4 MiB", "8 MiB"}; }), ElementsAre()) << "blanks before a unit mean nothing";
-  EXPECT_THAT(told([](Study& o) { o.axes[0].values = {"v100", "h100"}; }), ElementsAre("axis 'gpu' has v100, a100 there and v100, h100 here"));
-  EXPECT_THAT(told([](Study& o) { o.axes.pop_back(), o.bindings.pop_back(); }), ElementsAre("axis 'l2.bytes' is there and not here"));
-  EXPECT_THAT(told([](Study& o) { std::swap(o.axes[0], o.axes[1]), std::swap(o.bindings[0], o.bindings[1]); }), ElementsAre("the axes have another order"));
-  EXPECT_THAT(told([](Study& o) { o.bindings[0] = Binding::placeholder; }), ElementsAre("axis 'gpu' reaches the command in another way"));
-  EXPECT_THAT(told([](Study& o) { o.command = {"run", "b.ptx"}; }), ElementsAre("its command is `simtlab run a.ptx` there and `simtlab run b.ptx` here"));
+  EXPECT_THAT(told([](Study& o) {
+                o.axes[1].values = {"4 MiB", "8 MiB"};
+              }),
+              ElementsAre())
+      << "blanks before a unit mean nothing";
+  EXPECT_THAT(told([](Study& o) {
+                o.axes[0].values = {"v100", "h100"};
+              }),
+              ElementsAre("axis 'gpu' has v100, a100 there and v100, h100 here"));
+  EXPECT_THAT(told([](Study& o) { o.axes.pop_back(), o.bindings.pop_back(); }),
+              ElementsAre("axis 'l2.bytes' is there and not here"));
+  EXPECT_THAT(
+      told([](Study& o) { std::swap(o.axes[0], o.axes[1]), std::swap(o.bindings[0], o.bindings[1]); }),
+      ElementsAre("the axes have another order"));
+  EXPECT_THAT(told([](Study& o) { o.bindings[0] = Binding::placeholder; }),
+              ElementsAre("axis 'gpu' reaches the command in another way"));
+  EXPECT_THAT(told([](Study& o) {
+                o.command = {"run", "b.ptx"};
+              }),
+              ElementsAre("its command is `simtlab run a.ptx` there and `simtlab run b.ptx` here"));
   EXPECT_THAT(told([](Study& o) { o.folder = "/y"; }), ElementsAre("its folder is /x there and /y here"));
-  EXPECT_THAT(told([](Study& o) { o.design = Design::zip; }), ElementsAre("its design is cartesian there and zip here"));
-  EXPECT_THAT(told([](Study& o) { o.repeats = 3, o.seed = 9; }), ElementsAre("it has 1 repeats there and 3 here", "it has 0 as its seed there and 9 here"));
-  EXPECT_THAT(told([](Study& o) { o.constraints.emplace_back("l2.bytes < 8", std::vector<std::string>{"gpu", "l2.bytes"}); }), ElementsAre("the constraint \"l2.bytes < 8\" is here and not there"));
-  EXPECT_THAT(told([](Study& o) { o.axes[0] = axis_from("gpu=1..4"); }), ElementsAre("axis 'gpu' has v100, a100 there and 1 to 4 here"));
+  EXPECT_THAT(told([](Study& o) { o.design = Design::zip; }),
+              ElementsAre("its design is cartesian there and zip here"));
+  EXPECT_THAT(told([](Study& o) { o.repeats = 3, o.seed = 9; }),
+              ElementsAre("it has 1 repeats there and 3 here", "it has 0 as its seed there and 9 here"));
+  EXPECT_THAT(told([](Study& o) {
+                o.constraints.emplace_back("l2.bytes < 8", std::vector<std::string>{"gpu", "l2.bytes"});
+              }),
+              ElementsAre("the constraint \"l2.bytes < 8\" is here and not there"));
+  EXPECT_THAT(told([](Study& o) { o.axes[0] = axis_from("gpu=1..4"); }),
+              ElementsAre("axis 'gpu' has v100, a100 there and 1 to 4 here"));
   EXPECT_THAT(differences("{}", there), ElementsAre("what the database says of its study cannot be read"));
 }
 
