@@ -80,7 +80,8 @@ std::string joined(const std::vector<Line>& lines, std::size_t from, std::size_t
 
 Diagnosis diagnose(const std::string& messages, std::size_t most_lines) {
   Diagnosis out;
-  out.no_room = messages.find("No space left on device") != std::string::npos;
+  out.no_room = messages.find("No space left on device") != std::string::npos ||
+                messages.find("File too large") != std::string::npos;   // a limit of the shell (ulimit -f)
   const std::vector<Line> lines = lines_of(messages);
   const auto first = std::ranges::find_if(lines, [](const Line& l) { return is_error(l.plain); });
   if (first != lines.end()) out.first = first->plain;

@@ -72,6 +72,7 @@ class FakeSharedDevice final : public SharedDevice {
     return out;
   }
   void invalidate(std::uint64_t, std::uint64_t) override {}
+  void check() override {}
   void give_up() override { waiting_.clear(); }
 
  private:

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/shell.h"
 #include "sweep/analysis.h"
 #include "sweep/difference.h"
 #include "sweep/study.h"
