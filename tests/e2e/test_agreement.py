@@ -65,7 +65,7 @@ class HitRates(Case):
                 others = json.loads((self.folder / "warps.json").read_text())["kernels"][0]["metrics"]
                 self.ok("report", "rows.json", "--html=rows.html")
                 page = (self.folder / "rows.html").read_text()
-                printers = {"run": text, "report": self.ok("report", "rows.json").stdout, "explain": self.ok("explain", "rows.json", "--no-rerun").stdout}
+                printers = {"run": text, "report": self.ok("report", "rows.json").stdout, "explain": self.ok("explain", "rows.json").stdout}
                 for name, out in printers.items():
                     self.assertEqual(self.found(out), expected, name)
                 # In boxes of the page the pending part is a line of its own.
