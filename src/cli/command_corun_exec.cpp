@@ -151,7 +151,7 @@ int exec(const ExecOptions& o) {
   ::setenv("SIMTLAB_CORUN_STRICT", o.strict ? "1" : "0", 1);
   ::setenv("SIMTLAB_CORUN_WAIT_LIMIT_MS", std::to_string(static_cast<std::uint64_t>(o.wait_limit * 1000)).c_str(), 1);
   const fs::path folder = o.directory.empty() ? live::default_directory() : fs::path(o.directory);
-  const fs::path tally = live::Tally::make(folder, !gpu.empty());
+  const fs::path tally = live::Tally::make(folder, !gpu.empty(), o.quiet);
   ::setenv(live::Tally::variable, tally.c_str(), 1);
   if (o.priority != 0) ::setenv("SIMTLAB_CORUN_PRIORITY", std::to_string(o.priority).c_str(), 1);
   else ::unsetenv("SIMTLAB_CORUN_PRIORITY");
@@ -182,7 +182,7 @@ void add_corun_exec(CLI::App& corun, Action& chosen, const std::optional<std::ve
   sub->add_flag("--strict", o->strict, "Without the daemon launches wait, instead of going ungated");
   sub->add_option("--wait-limit", o->wait_limit, "A launch that waits longer goes ungated (default: no limit)")->type_name("SECONDS");
   sub->add_option("--priority", o->priority, "Under the policy priority: above 0 the program is served first, the highest foremost (default 0)")->type_name("N");
-  sub->add_flag("-q,--quiet", o->quiet, "Not a word of what the daemon's policy does not know");
+  sub->add_flag("-q,--quiet", o->quiet, "Not a word of what the daemon's policy does not know, nor at the end if every launch was gated");
   sub->footer("Form: simtlab corun exec --policy shark -- ./app ARGUMENTS");
   sub->callback([&chosen, o, &after_dashes] {
     if (after_dashes) o->command = *after_dashes;

@@ -93,7 +93,7 @@ void remove_old(const fs::path& directory) {
 
 }  // namespace
 
-fs::path Tally::make(const fs::path& directory, bool simulated) {
+fs::path Tally::make(const fs::path& directory, bool simulated, bool quiet) {
   const remote::Descriptor folder = remote::open_directory(directory, false);
   remove_old(directory);
   const std::string name = fmt::format("{}{}", file_prefix, ::getpid());
@@ -110,6 +110,7 @@ fs::path Tally::make(const fs::path& directory, bool simulated) {
   auto* const page = static_cast<Page*>(memory);  // new files are zero: no record is used
   page->magic = magic;
   page->simulated = simulated ? 1 : 0;
+  page->quiet = quiet ? 1 : 0;
   page->root = ::getpid();
   ::munmap(memory, sizeof(Page));
   return fs::absolute(directory) / name;
@@ -210,8 +211,10 @@ void Tally::say_all() {
                            others = of_all([](const Record&r) { return r.not_gated(); });
   const unsigned long long running = of_all(
       [&](const Record& r) { return r.process.load() != page_->root && alive(r.process.load()) ? 1u : 0u; });
-  write_line("simtlab corun exec: %llu launches gated, %llu not\n", gated, others);
   const bool simulated = page_->simulated != 0;
+  const bool all_well = std::none_of(page_->records, page_->records + used, [&](const Record& r) { return r.worth_a_line(simulated); });
+  if (page_->quiet != 0 && all_well) return;
+  write_line("simtlab corun exec: %llu launches gated, %llu not\n", gated, others);
   for (std::uint32_t i = 0; i < used; ++i)
     if (page_->records[i].worth_a_line(simulated)) say(page_->records[i], simulated);
   if (running != 0)

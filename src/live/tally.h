@@ -44,8 +44,8 @@ class Tally {
   };
 
   // exec's: a file for the process that it is about to become; others that nobody counts in any more are
-  // removed. simulated: on a simulated GPU. Throws Error(unavailable, "corun-directory").
-  static std::filesystem::path make(const std::filesystem::path& directory, bool simulated);
+  // removed. simulated: on a simulated GPU; quiet: nothing is said if every launch was gated. Throws Error(unavailable, "corun-directory").
+  static std::filesystem::path make(const std::filesystem::path& directory, bool simulated, bool quiet = false);
 
   explicit Tally(const char* path);  // null or not there: counts of this process alone
   Tally(const Tally&) = delete;
@@ -73,13 +73,13 @@ class Tally {
     bool worth_a_line(bool simulated) const;
   };
   struct Page {
-    std::uint32_t magic, simulated;
+    std::uint32_t magic, simulated, quiet;
     std::atomic<std::int32_t> root;   // the process that exec became; 0: it has said the counts
     std::atomic<std::uint32_t> used;  // records
     Record records[most_records];
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-  static constexpr std::uint32_t magic = 0x31594c54;  // "TLY1"
+  static constexpr std::uint32_t magic = 0x32594c54;  // "TLY2"
 
   Record& record() {
     Record* mine = record_.load(std::memory_order_acquire);

@@ -181,7 +181,8 @@ class Said(test_corun_live.Live):
     def note_of(self, *args):
         self.serve(*args)
         self.daemon.send_signal(signal.SIGTERM)
-        _, err = self.daemon.communicate(timeout=30)
+        err = self.daemon.stderr.read()   # communicate() loses what came along with the first line
+        self.daemon.communicate(timeout=30)
         self.daemon = None
         return err
 
