@@ -431,6 +431,8 @@ const std::vector<Term>& error_ids() {
        "The message lists the first elements; set `tolerance` if rounding may differ."},
 
       // Cache studies.
+      {"cache-order", "No order of warps is named like the device's warp scheduler, so a cache study cannot follow it.",
+       "--order names another one; `simtlab list orders`."},
       {"cache-option", "An option of a cache study has a value that it cannot have.", "simtlab cache --help lists them; docs/cache.md explains them."},
       {"cache-sweep", "A --sweep cannot be understood.", "KEY=FIRST:LAST doubles, KEY=A,B,C lists: size=16K:128K ways=1:16 policy=lru,fifo."},
       {"cache-compare", "A side of --compare is no setting, result or kernel.", "KEY=VALUE,KEY=VALUE; a.json of an earlier cache study; b.ptx."},

@@ -110,7 +110,7 @@ result::KernelResult without_metrics(const result::KernelResult& k) {
   std::ranges::copy(k.grid, out.grid);
   std::ranges::copy(k.block, out.block);
   out.shared_bytes = k.shared_bytes, out.registers = k.registers, out.launches = k.launches, out.partial = k.partial;
-  out.limiter = k.limiter, out.bottleneck = k.bottleneck, out.not_modelled = k.not_modelled;
+  out.limiter = k.limiter, out.order = k.order, out.bottleneck = k.bottleneck, out.not_modelled = k.not_modelled;
   out.profile = k.profile, out.series = k.series, out.tables = k.tables;
   return out;
 }
