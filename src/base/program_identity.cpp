@@ -49,7 +49,7 @@ class Hashes {
 };
 
 std::string content_of(const fs::path& file) {
-  static Hashes hashes;
+  static Hashes& hashes = *new Hashes;   // results are also written while statics are destroyed
   return hashes.of(file);
 }
 
