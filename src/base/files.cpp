@@ -235,7 +235,12 @@ void check_writable_folder(const fs::path& folder) {
   fs::path there = fs::absolute(folder, ignored);
   while (!fs::exists(fs::status(there, ignored)) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, ignored)) cannot_write(folder, ENOTDIR);
-  if (::access(there.c_str(), W_OK | X_OK) != 0) cannot_write(folder, errno);
+  const std::string name = fmt::format("{}/simtlab.{}.tmp", there.string(), ::getpid());
+  const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);   // root may do what /proc does not
+  if (fd < 0 && errno != EEXIST) cannot_write(folder, errno);
+  if (fd < 0) return;
+  ::close(fd);
+  ::unlink(name.c_str());
 }
 
 FileWriter::FileWriter(fs::path path) : path_(std::move(path)) {

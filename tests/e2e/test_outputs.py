@@ -133,7 +133,7 @@ class FullCache(Case):
         self.file("app.cu", PROGRAM)
         self.file("k.cl", "__kernel void k(__global int* p) { p[get_global_id(0)] = 1; }\n")
         with tempfile.TemporaryDirectory() as disk:
-            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], capture_output=True).returncode != 0:
+            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "tmpfs", disk], capture_output=True).returncode != 0:
                 self.skipTest("may not mount a small disk")
             try:
                 full = pathlib.Path(disk, "ballast")

@@ -154,9 +154,9 @@ class Probe(Case):
         self.fails(2, "probe", "--method", "deconvolve")
 
     def test_an_output_that_cannot_be_written_loses_none_of_the_others(self):
-        done = self.simtlab("probe", "--gpu", "gtx480", "--only", "shared", "--quick", "-o", "nowhere/mine.toml", "--json=r.json", "--curves", "curves")
+        done = self.simtlab("probe", "--gpu", "gtx480", "--only", "shared", "--quick", "-o", "/dev/full", "--json=r.json", "--curves", "curves")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("nowhere/mine.toml", done.stderr)
+        self.assertIn("/dev/full", done.stderr)
         self.assertIn("shared.banks", done.stdout)
         self.assertIn("shared.banks", (self.folder / "r.json").read_text())
         self.assertTrue(list((self.folder / "curves").iterdir()))

@@ -186,10 +186,8 @@ class Compiling(Terminal):
         for words in (("run", "slow.cu", "--gpu", "v100"), ("build", "slow.cu", "-o", "slow")):
             finish = self.fifo("finish")
             session = self.start(*words)
-            session.until("a word of the compiler")
             session.until(r"\rcompiling: \d+ s \(Ctrl-C stops")
-            self.assertRegex(session.screen().text(), r"a word of the compiler\ncompiling: \d+ s \(Ctrl-C stops")
-            finish()
+            finish()   # what the compiler says is shown then: it may be more than a screen
             self.assertEqual(session.end(), 0, session.raw[-500:])
             self.assertNotIn("Ctrl-C", session.screen().text())
             self.assertIn("a word of the compiler", session.screen().text())

@@ -125,7 +125,7 @@ class Databases(Sweep):
             self.assertIn(text, result.stderr)
 
     def test_no_folder_of_that_name_and_a_folder_in_its_place(self):
-        self.assertEqual(self.run_sweep("--db", "nowhere/x.db").returncode, 3)
+        self.refused(self.run_sweep("--db", "nowhere/x.db"), "[file-write]", "nowhere/x.db")
         (self.folder / "taken.db").mkdir()
         result = self.run_sweep("--db", "taken.db")
         self.assertEqual(result.returncode, 1)
@@ -134,11 +134,11 @@ class Databases(Sweep):
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_that_can_not_be_written(self):
         (self.folder / "locked").mkdir(mode=0o555)
-        self.refused(self.run_sweep("--db", "locked/x.db"), "[sweep-database]", "--db FILE in a folder that can be written")
+        self.refused(self.run_sweep("--db", "locked/x.db"), "[file-write]", "locked/x.db")
 
     @unittest.skipUnless(os.path.isdir("/proc/self"), "no /proc")
     def test_a_file_system_that_takes_no_files(self):
-        self.refused(self.run_sweep("--db", "/proc/x.db"), "[sweep-database]", "--db FILE in a folder that can be written")
+        self.refused(self.run_sweep("--db", "/proc/x.db"), "[file-write]", "/proc/x.db")
 
     def test_reading_does_not_write(self):
         self.assertEqual(self.run_sweep("--db", "x.db").returncode, 0)

@@ -44,6 +44,10 @@ def comparable(text):
     for metrics in [result["total"]] + [k["metrics"] for k in result["kernels"]]:
         for name in [n for n in metrics if n.startswith("host.")]:
             del metrics[name]
+    for kernel in result["kernels"]:   # a trace holds no text of instructions
+        table = kernel.get("tables", {}).get("coalescing", {"columns": [], "rows": []})
+        for row in table["rows"]:
+            del row[table["columns"].index("ptx")]
     return json.dumps(result)
 
 
