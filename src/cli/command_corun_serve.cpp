@@ -127,9 +127,9 @@ void check_files(ServeOptions& o) {
 }
 
 // What is written while the daemon runs. A full disk ends the file, not the daemon: programs depend on it.
-class Kept {
+class KeptLaunches {
  public:
-  Kept(const ServeOptions& o, live::Core& core) : launches_(o.json.empty() ? 0 : o.launches) {
+  KeptLaunches(const ServeOptions& o, live::Core& core) : launches_(o.json.empty() ? 0 : o.launches) {
     if (!o.log.empty()) {
       log_.emplace(o.log);
       log_->write(core.log(0).text);
@@ -204,7 +204,7 @@ int serve(ServeOptions o) {
   server.core().on_passed = [](const live::ClientRow& client, bool over) { tell_passed(client, over); };
   std::optional<Device> device;
   if (!o.device.empty()) device.emplace(o, options.directory, server.core());
-  Kept kept(o, server.core());
+  KeptLaunches kept(o, server.core());
   const Signals signals(0);
   talk(fmt::format("simtlab corun serve: policy {}, limit {}{}{}, in {}\n", policy.name, o.limit, o.device.empty() ? "" : ", device ", o.device, options.directory.string()));
   known.watch(server.core());

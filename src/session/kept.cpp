@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/program_identity.h"
 #include "result/json.h"
 #include "result/totals.h"
 
@@ -34,7 +35,7 @@ struct Piece {
   std::uint64_t bytes = 0, number = 0;   // number: of the launch
   std::uint64_t kind = 0;                // a letter below
 };
-constexpr char alone = 'k', together = 'm', failed = 'f', elsewhere = 'w';
+constexpr char alone = 'k', together = 'm', failed = 'f', elsewhere = 'w', process = 'p';
 constexpr unsigned most_processes = 10000;
 
 std::string numbered(const std::string& base, unsigned i) { return i == 0 ? base : fmt::format("{}.{}", base, i); }
@@ -136,7 +137,12 @@ class Reading {
     std::optional<result::Result> read = unpacked(content);
     if (!read) return;
     result::Result& piece = *read;
+    if (kind == process) {
+      out_.result.manifest.inputs = std::move(piece.manifest.inputs);
+      return;
+    }
     if (kind == failed) {
+      piece.manifest.inputs = std::move(out_.result.manifest.inputs);
       out_.result.manifest = std::move(piece.manifest);
       return;
     }
@@ -226,6 +232,11 @@ void KeptWriter::open() {
   end_ = sizeof head;
   const NoFileSizeSignal quiet;
   static_cast<void>(write_at(file_, &head, sizeof head, 0));
+  // Which of the program's processes this is.
+  const ProgramIdentity self = identity_of_process(process_);
+  result::Result piece;
+  piece.manifest.inputs.push_back({self.name, self.content});
+  append(process, 0, packed(piece, {}, {}));
 }
 
 // Whether there is a file of this process.

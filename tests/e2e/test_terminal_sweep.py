@@ -129,7 +129,7 @@ class Databases(Sweep):
         (self.folder / "taken.db").mkdir()
         result = self.run_sweep("--db", "taken.db")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("[sweep-database]", result.stderr)
+        self.assertIn("[file-write]", result.stderr)
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_that_can_not_be_written(self):
