@@ -8,8 +8,9 @@ import unittest
 
 from harness import SAXPY_LAUNCH, SIMTLAB, SPIN, SPIN_LAUNCH, Case, main, needs_clang
 
+# It counts: a loop that only waits is a deadlock, and ends.
 ENDLESS_CU = """
-__global__ void k(volatile int* x) { while (*x == 0) {} }
+__global__ void k(volatile int* x) { while (*x >= 0) { *x = (*x + 1) & 0xffffff; } }
 int main() {
   int* x;
   cudaMalloc(&x, 4);
@@ -77,7 +78,7 @@ class Leftovers(Case):
     @needs_clang
     def test_folders_of_a_killed_process_are_cleared_by_the_next(self):
         self.file("endless.cu", ENDLESS_CU)
-        self.file("app.cu", ENDLESS_CU.replace("while (*x == 0) {}", "*x = 1;"))
+        self.file("app.cu", ENDLESS_CU.replace("while (*x >= 0) { *x = (*x + 1) & 0xffffff; }", "*x = 1;"))
         self.ok("build", "endless.cu", "-o", "endless")
         self.ok("build", "app.cu", "-o", "app")
         with self.running("run", "--", "./endless", until=lambda: any(self.temporary.glob("simtlab-tmp-*/run.json"))) as process:
